@@ -1,0 +1,1 @@
+"""The engine: lanes, rules and rows.  It knows neither Flask nor HTML."""

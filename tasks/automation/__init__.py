@@ -1,0 +1,1 @@
+"""Rules, events and dates: what producers call, and what lanes carry out."""

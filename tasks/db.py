@@ -1,0 +1,190 @@
+"""Engines, transactions, and sessions that see only their congregations."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from enum import Enum
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import Engine, create_engine, event
+from sqlalchemy.engine import URL, Connection
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.orm import (
+    ORMExecuteState,
+    Session,
+    UOWTransaction,
+    sessionmaker,
+    with_loader_criteria,
+)
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from tasks.errors import ScopeMissing
+from tasks.models.access import AuditEntry
+from tasks.models.base import OfCongregation
+from tasks.models.congregation import Congregation
+
+#: Opens one transaction: commits at the end of the block, rolls back on an error.
+Begin = Callable[[], AbstractContextManager[Session]]
+
+#: How long SQLite waits for another writer before it gives up.
+SQLITE_BUSY_SECONDS: Final = 30
+#: Longest wait for a lock on PostgreSQL, in milliseconds.
+PG_LOCK_TIMEOUT_MS: Final = 10_000
+#: Where a connection says how its next SQLite transaction begins.
+_BEGIN_OPTION: Final = "sqlite_begin"
+
+
+def make_engine(url: URL, *, pool_size: int = 10, max_overflow: int = 20) -> Engine:
+    """Return an engine for PostgreSQL or SQLite with the settings we rely on.
+
+    SQLite: WAL, full sync, foreign keys on, and ``BEGIN IMMEDIATE`` for every
+    transaction that may write, so that two writers wait instead of failing.
+    """
+    if url.get_backend_name() == "sqlite":
+        engine = create_engine(
+            url,
+            pool_size=pool_size,
+            max_overflow=max_overflow,
+            connect_args={
+                "timeout": SQLITE_BUSY_SECONDS,
+                "check_same_thread": False,
+                # We begin transactions ourselves, see _begin_sqlite.
+                "isolation_level": None,
+            },
+        )
+        prepare_sqlite(engine)
+        return engine
+    return create_engine(
+        url,
+        pool_size=pool_size,
+        max_overflow=max_overflow,
+        pool_pre_ping=True,
+        connect_args={
+            "connect_timeout": 5,
+            "options": f"-c timezone=UTC -c lock_timeout={PG_LOCK_TIMEOUT_MS}",
+            "keepalives_idle": 15,
+            "tcp_user_timeout": 15_000,
+        },
+    )
+
+
+def prepare_sqlite(engine: Engine) -> None:
+    """Teach a SQLite engine our pragmas and our way to begin."""
+    event.listen(engine, "connect", _set_pragmas)
+    event.listen(engine, "begin", _begin_sqlite)
+
+
+def _set_pragmas(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> None:
+    assert isinstance(connection, sqlite3.Connection)  # noqa: S101  # narrows the type
+    connection.isolation_level = None
+    for pragma in (
+        "journal_mode=WAL",
+        "synchronous=FULL",  # acknowledged means on disk
+        "foreign_keys=ON",
+        "cache_size=-16000",
+    ):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    kind = connection.get_execution_options().get(_BEGIN_OPTION, "IMMEDIATE")
+    connection.exec_driver_sql(f"BEGIN {kind}")
+
+
+def sessions(engine: Engine) -> sessionmaker[Session]:
+    """Return a factory of unscoped sessions, for sweeps."""
+    return sessionmaker(engine, expire_on_commit=False)
+
+
+class Scope(Enum):
+    """A scope that is not a set of congregations."""
+
+    EVERY = "every congregation, also those to come"
+
+
+#: Which congregations a scoped session may see and write.
+Congregations = frozenset[UUID] | Scope
+_SCOPE_KEY: Final = "congregations"
+
+
+class CongregationSession(Session):
+    """A session that sees only its congregations' rows; with none set, it sees none.
+
+    Pages and API use it.  The filter goes into every ORM-enabled SELECT, UPDATE and
+    DELETE, and a flush that would write outside of the scope is refused.
+    """
+
+
+def set_scope(session: Session, congregations: Congregations) -> None:
+    """Say which congregations a scoped session may see, from now on."""
+    session.info[_SCOPE_KEY] = congregations
+
+
+def clear_scope(session: Session) -> None:
+    """Let a scoped session see nothing any more."""
+    session.info.pop(_SCOPE_KEY, None)
+
+
+def scope_of(session: Session) -> Congregations:
+    """Return what the session may see; an unscoped session sees every congregation."""
+    if not isinstance(session, CongregationSession):
+        return Scope.EVERY
+    scope: Congregations = session.info.get(_SCOPE_KEY, frozenset())
+    return scope
+
+
+@contextmanager
+def congregation_session(engine: Engine, congregation_id: UUID) -> Iterator[Session]:
+    """Open one transaction that sees one congregation; commits at the end."""
+    with CongregationSession(engine, expire_on_commit=False) as session:
+        set_scope(session, frozenset({congregation_id}))
+        with session.begin():
+            yield session
+
+
+@event.listens_for(CongregationSession, "do_orm_execute")
+def _filter(state: ORMExecuteState) -> None:
+    scope = scope_of(state.session)
+    if scope is Scope.EVERY or not (
+        state.is_select or state.is_update or state.is_delete
+    ):
+        return
+
+    # A tuple in the closure becomes a bound parameter, so that the cached statement of
+    # one scope can never serve another; an empty one renders as "false".
+    ids = tuple(scope)
+    state.statement = state.statement.options(
+        with_loader_criteria(
+            OfCongregation,
+            lambda cls: cls.congregation_id.in_(ids),
+            include_aliases=True,
+        ),
+        with_loader_criteria(
+            Congregation, Congregation.id.in_(ids), include_aliases=True
+        ),
+        with_loader_criteria(
+            AuditEntry, AuditEntry.congregation_id.in_(ids), include_aliases=True
+        ),
+    )
+
+
+@event.listens_for(CongregationSession, "before_flush")
+def _refuse_strangers(
+    session: Session, _context: UOWTransaction, _instances: object
+) -> None:
+    scope = scope_of(session)
+    if scope is Scope.EVERY:
+        return
+    for row in (*session.new, *session.dirty, *session.deleted):
+        if isinstance(row, OfCongregation) and row.congregation_id not in scope:
+            raise ScopeMissing(
+                f"{type(row).__name__} of {row.congregation_id} is outside the scope"
+            )
+
+
+def reading(session: Session) -> None:
+    """Begin a read-only transaction: on SQLite it never waits for a writer."""
+    session.connection(execution_options={_BEGIN_OPTION: "DEFERRED"})

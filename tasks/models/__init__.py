@@ -1,0 +1,70 @@
+"""Every table of the engine.  Import the nouns from here."""
+
+from tasks.models.access import ApiToken, AuditEntry, IdempotencyRecord
+from tasks.models.base import Base, OfCongregation, UtcDateTime, new_id
+from tasks.models.booking import Booking, BookingStatus
+from tasks.models.congregation import Congregation
+from tasks.models.episode import Episode, EpisodeGuest, EpisodeStatus
+from tasks.models.event import Decision, DecisionOutcome, Event, EventData
+from tasks.models.execution import (
+    Attempt,
+    AttemptOutcome,
+    Execution,
+    ExecutionContext,
+    ExecutionMessage,
+    ExecutionState,
+)
+from tasks.models.lane import (
+    LaneHeartbeat,
+    LaneRun,
+    LaneSetting,
+    LaneTrigger,
+    WorkerProcess,
+    WorkerState,
+)
+from tasks.models.podcast import BookingLink, Podcast
+from tasks.models.reason import SENTENCES, Reason
+from tasks.models.rule import LatePolicy, OffsetUnit, Rule
+from tasks.models.scheduled_job import JobContext, JobState, ScheduledJob
+
+__all__ = [
+    "SENTENCES",
+    "ApiToken",
+    "Attempt",
+    "AttemptOutcome",
+    "AuditEntry",
+    "Base",
+    "Booking",
+    "BookingLink",
+    "BookingStatus",
+    "Congregation",
+    "Decision",
+    "DecisionOutcome",
+    "Episode",
+    "EpisodeGuest",
+    "EpisodeStatus",
+    "Event",
+    "EventData",
+    "Execution",
+    "ExecutionContext",
+    "ExecutionMessage",
+    "ExecutionState",
+    "IdempotencyRecord",
+    "JobContext",
+    "JobState",
+    "LaneHeartbeat",
+    "LaneRun",
+    "LaneSetting",
+    "LaneTrigger",
+    "LatePolicy",
+    "OfCongregation",
+    "OffsetUnit",
+    "Podcast",
+    "Reason",
+    "Rule",
+    "ScheduledJob",
+    "UtcDateTime",
+    "WorkerProcess",
+    "WorkerState",
+    "new_id",
+]

@@ -1,0 +1,126 @@
+"""What every table shares: the base class, the column types, the tenant's mark."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Annotated, Any, ClassVar
+from uuid import UUID
+
+import uuid_utils.compat
+from sqlalchemy import (
+    JSON,
+    DateTime,
+    Enum,
+    ForeignKey,
+    ForeignKeyConstraint,
+    MetaData,
+    String,
+    Text,
+    Uuid,
+)
+from sqlalchemy.engine import Dialect
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.types import TypeDecorator
+
+#: Ids that producers choose: letters, digits and ``_ - . : @``, at most this long.
+EXTERNAL_ID_MAX = 64
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """An aware instant in UTC; a naive one is refused, since it means nothing."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(
+        self, value: datetime | None, dialect: Dialect
+    ) -> datetime | None:
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError(f"naive datetime {value!r}; give an aware one")
+        return value.astimezone(UTC)
+
+    def process_result_value(
+        self, value: datetime | None, dialect: Dialect
+    ) -> datetime | None:
+        if value is None:
+            return None
+        # SQLite gives back naive values; what went in was UTC.
+        return (
+            value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+        )
+
+
+def new_id() -> UUID:
+    """Return a new id that sorts by its time of birth (UUIDv7, RFC 9562)."""
+    return uuid_utils.compat.uuid7()
+
+
+#: An id of ours, made by the writer so that rows of several tables go in one batch.
+Id = Annotated[UUID, mapped_column(Uuid, primary_key=True, default=new_id)]
+#: An id that a producer chose; unique within its congregation only.
+ExternalId = Annotated[str, mapped_column(String(EXTERNAL_ID_MAX))]
+Json = dict[str, Any]
+
+
+class Base(DeclarativeBase):
+    """The one declarative base of engine and console."""
+
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "ck": "ck_%(table_name)s_%(constraint_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+    type_annotation_map: ClassVar[dict[Any, Any]] = {
+        datetime: UtcDateTime,
+        Json: JSON,
+        UUID: Uuid,
+        str: Text,
+    }
+
+
+class OfCongregation:
+    """A row that belongs to a congregation; scoped sessions filter by this column."""
+
+    congregation_id: Mapped[UUID] = mapped_column(
+        ForeignKey("congregations.id"), sort_order=-1
+    )
+
+
+class EntityOfCongregation(OfCongregation):
+    """A row whose id its producer chose: unique only together with its congregation."""
+
+    congregation_id: Mapped[UUID] = mapped_column(
+        ForeignKey("congregations.id"), primary_key=True, sort_order=-2
+    )
+    id: Mapped[str] = mapped_column(
+        String(EXTERNAL_ID_MAX), primary_key=True, sort_order=-1
+    )
+
+
+def within_congregation(
+    column: str, table: str, *, ondelete: str | None = None
+) -> ForeignKeyConstraint:
+    """Return a foreign key that cannot cross from one congregation to another."""
+    return ForeignKeyConstraint(
+        ["congregation_id", column],
+        [f"{table}.congregation_id", f"{table}.id"],
+        ondelete=ondelete,
+    )
+
+
+def word(enum: type[StrEnum]) -> Enum:
+    """Return a column type that stores an enum's words, readable in plain SQL."""
+    return Enum(
+        enum,
+        native_enum=False,
+        length=32,
+        create_constraint=False,
+        values_callable=lambda kind: [member.value for member in kind],
+    )

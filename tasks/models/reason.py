@@ -1,0 +1,69 @@
+"""Why something ended as it did: a word for machines, a sentence for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Final
+
+
+class Reason(StrEnum):
+    """The reason codes of executions, scheduled jobs and decisions."""
+
+    RULE_DISABLED = "rule_disabled"
+    RULE_DELETED = "rule_deleted"
+    RULE_CHANGED = "rule_changed"
+    OUT_OF_SCOPE = "out_of_scope"
+    BOOKING_CANCELLED = "booking_cancelled"
+    BOOKING_GONE = "booking_gone"
+    NOT_CONFIRMED = "not_confirmed"
+    NOT_PUBLISHED = "not_published"
+    CONDITION_FALSE = "condition_false"
+    NO_REFERENCE_DATE = "no_reference_date"
+    OFFSET_IN_PAST = "offset_in_past"
+    TOO_LATE = "too_late"
+    SUPPRESSED = "suppressed"
+    NO_RECIPIENT = "no_recipient"
+    MISSING_VARIABLE = "missing_variable"
+    BAD_MESSAGE = "bad_message"
+    DUPLICATE = "duplicate"
+    LOOP_GUARD = "loop_guard"
+    SUPERSEDED = "superseded"
+    OPERATOR = "operator"
+    PRODUCER = "producer"
+    REFUSED = "refused"
+    ATTEMPTS_USED_UP = "attempts_used_up"
+    WORKER_CRASHES = "worker_crashes"
+    BLOCKED_ADDRESS = "blocked_address"
+
+
+_R = Reason
+
+#: What the console says; every Reason has its sentence (a test counts them).
+SENTENCES: Final[Mapping[Reason, str]] = {
+    _R.RULE_DISABLED: "The rule is switched off.",
+    _R.RULE_DELETED: "The rule was deleted.",
+    _R.RULE_CHANGED: "The rule was changed, so its jobs were planned anew.",
+    _R.OUT_OF_SCOPE: "The rule belongs to another podcast.",
+    _R.BOOKING_CANCELLED: "The booking was cancelled.",
+    _R.BOOKING_GONE: "The booking or episode no longer exists.",
+    _R.NOT_CONFIRMED: "The booking is not confirmed.",
+    _R.NOT_PUBLISHED: "The episode is not published or scheduled.",
+    _R.CONDITION_FALSE: "A condition of the rule was not met.",
+    _R.NO_REFERENCE_DATE: "The date that the rule counts from is not known yet.",
+    _R.OFFSET_IN_PAST: "The time to do this had already passed when it was planned.",
+    _R.TOO_LATE: "It was due too long ago to still be of help.",
+    _R.SUPPRESSED: "The recipient does not want messages.",
+    _R.NO_RECIPIENT: "There is no address to send this to.",
+    _R.MISSING_VARIABLE: "A value that the message needs is missing.",
+    _R.BAD_MESSAGE: "The message could not be made from its template.",
+    _R.DUPLICATE: "The same thing was already asked for.",
+    _R.LOOP_GUARD: "Rules kept triggering each other, so this was stopped.",
+    _R.SUPERSEDED: "A newer plan took its place.",
+    _R.OPERATOR: "An operator stopped it.",
+    _R.PRODUCER: "The application that asked for it took it back.",
+    _R.REFUSED: "The other side refused it for good.",
+    _R.ATTEMPTS_USED_UP: "Every attempt failed.",
+    _R.WORKER_CRASHES: "It took its worker down three times, so it is not tried again.",
+    _R.BLOCKED_ADDRESS: "The address is private or not allowed.",
+}
