@@ -20,7 +20,7 @@ from tasks.models import Base
 #: The instant at which the tests' clocks stand still.
 NOW = datetime(2026, 3, 10, 12, 0, tzinfo=UTC)
 
-pytest_plugins = ["tests.support.servers"]
+pytest_plugins = ["tests.support.servers", "tests.support.sinks"]
 
 
 @pytest.fixture
