@@ -13,6 +13,8 @@ from sqlalchemy.orm import Session
 from tasks.automation.actions.base import Effects
 from tasks.clock import Clock
 from tasks.db import Begin
+from tasks.held import Held
+from tasks.pace import Pace
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,8 @@ class Bench:
     effects: Effects
     worker: str = "test"  # goes into leases and attempts
     timing: Timing = field(default_factory=Timing)
+    held: Held = field(default_factory=Held)
+    pace: Pace = field(default_factory=Pace)
     #: Set while the process drains: claim nothing new, give back what is not begun.
     stopping: threading.Event = field(default_factory=threading.Event)
 
@@ -76,8 +80,6 @@ class Lane:
     batch: int  # rows one sweep takes at most
     backlog: Callable[[Session, datetime], Backlog]
     workers: int = 1  # sweeps at once; operators may change it, 1 to WORKERS_MAX
-    #: The UTC hour of a daily lane; None: the lane runs every ``every``.
-    daily_at: int | None = None
 
 
 #: The most workers an operator may give to one lane of one process.

@@ -65,6 +65,14 @@ class Execution(OfCongregation, Base):
         UniqueConstraint("congregation_id", "id"),
         UniqueConstraint("congregation_id", "idempotency_key"),
         Index(
+            "ix_executions_due_fair",
+            "congregation_id",
+            "run_at",
+            "id",
+            postgresql_where=text("state = 'pending'"),
+            sqlite_where=text("state = 'pending'"),
+        ),
+        Index(
             "ix_executions_due",
             "run_at",
             "id",

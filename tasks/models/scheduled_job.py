@@ -67,6 +67,14 @@ class ScheduledJob(OfCongregation, Base):
             sqlite_where=text("state = 'pending'"),
         ),
         Index(
+            "ix_scheduled_jobs_due_fair",
+            "congregation_id",
+            "run_at",
+            "id",
+            postgresql_where=text("state = 'pending'"),
+            sqlite_where=text("state = 'pending'"),
+        ),
+        Index(
             "ix_scheduled_jobs_due",
             "run_at",
             "id",

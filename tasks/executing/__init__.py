@@ -1,0 +1,1 @@
+"""The steps of an execution: prepare, act, judge, settle."""

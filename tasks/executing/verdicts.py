@@ -1,0 +1,118 @@
+"""What becomes of an execution after an attempt: a pure decision."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from tasks.automation.actions.base import Done, GiveUp, Outcome, TryAgain
+from tasks.backoff import Chance, wait_after
+from tasks.held import Claim
+from tasks.models.execution import AttemptOutcome, ExecutionState
+from tasks.models.reason import Reason
+
+#: Reasons for which there was nothing to send; the others are failures to look at.
+_NOTHING_TO_DO: Final = frozenset(Reason) - {
+    Reason.MISSING_VARIABLE,
+    Reason.BAD_MESSAGE,
+    Reason.REFUSED,
+    Reason.BLOCKED_ADDRESS,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The state that a claimed execution goes to, and what its attempt says."""
+
+    claim: Claim
+    state: ExecutionState
+    outcome: AttemptOutcome
+    reason: Reason | None = None
+    error: str | None = None
+    status_code: int | None = None
+    response: str | None = None
+    run_at: datetime | None = None  # only of pending: when to try again
+    adds_failure: bool = False
+
+
+def refuse(claim: Claim, reason: Reason, sentence: str | None = None) -> Verdict:
+    """Return the verdict on an execution that must not, or cannot, go ahead."""
+    if reason in _NOTHING_TO_DO:
+        return Verdict(
+            claim, ExecutionState.SKIPPED, AttemptOutcome.SKIPPED, reason, sentence
+        )
+    return Verdict(
+        claim, ExecutionState.FAILED, AttemptOutcome.FAILED, reason, sentence
+    )
+
+
+def release(claim: Claim, now: datetime) -> Verdict:
+    """Return the verdict on an execution whose worker stops before it began."""
+    return Verdict(claim, ExecutionState.PENDING, AttemptOutcome.RELEASED, run_at=now)
+
+
+def judge(
+    claim: Claim,
+    outcome: Outcome,
+    *,
+    failures: int,
+    max_attempts: int,
+    now: datetime,
+    chance: Chance = random.random,
+) -> Verdict:
+    """Return what an action's outcome leads to.
+
+    Args:
+        failures: Failures before this attempt; crashes and stops do not count.
+        max_attempts: How many failures end it; from the rule.
+        chance: Jitter, from 0 to 1.
+    """
+    match outcome:
+        case Done():
+            return Verdict(
+                claim,
+                ExecutionState.SUCCEEDED,
+                AttemptOutcome.SUCCEEDED,
+                status_code=outcome.status_code,
+                response=outcome.response,
+            )
+        case GiveUp():
+            return Verdict(
+                claim,
+                ExecutionState.FAILED,
+                AttemptOutcome.FAILED,
+                outcome.reason,
+                outcome.error,
+                outcome.status_code,
+                outcome.response,
+                adds_failure=True,
+            )
+        case TryAgain():
+            return _try_again(claim, outcome, failures + 1, max_attempts, now, chance)
+
+
+def _try_again(
+    claim: Claim,
+    outcome: TryAgain,
+    failures: int,
+    max_attempts: int,
+    now: datetime,
+    chance: Chance,
+) -> Verdict:
+    is_last = failures >= max_attempts
+    word = AttemptOutcome.FAILED if is_last else AttemptOutcome.RETRY
+    return Verdict(
+        claim,
+        ExecutionState.FAILED if is_last else ExecutionState.PENDING,
+        AttemptOutcome.UNKNOWN if outcome.is_unknown else word,
+        Reason.ATTEMPTS_USED_UP if is_last else None,
+        outcome.error,
+        outcome.status_code,
+        outcome.response,
+        run_at=None
+        if is_last
+        else now + wait_after(failures, at_least=outcome.after, chance=chance),
+        adds_failure=True,
+    )

@@ -1,0 +1,81 @@
+"""The leases that this process holds: renewed while it works, given back at its end."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import literal_column, tuple_, update
+from sqlalchemy.orm import Session
+
+from tasks.models.execution import Execution
+
+#: A lease is not renewed for ever: what hangs this long is given up to rescue.
+MAX_RUNTIME: Final = timedelta(minutes=15)
+#: Ids in one statement; far below the limits of both databases.
+_CHUNK: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One execution leased to us; ``attempt`` is the fence."""
+
+    execution_id: UUID
+    attempt: int
+    congregation_id: UUID
+
+
+class Held:
+    """The claims under way in this process; safe for several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._since: dict[Claim, float] = {}
+
+    @contextmanager
+    def holding(self, claims: Iterable[Claim]) -> Iterator[None]:
+        """Hold ``claims`` until the block ends, however it ends."""
+        claims = tuple(claims)
+        started = time.monotonic()
+        with self._lock:
+            self._since.update(dict.fromkeys(claims, started))
+        try:
+            yield
+        finally:
+            self.let_go(claims)
+
+    def let_go(self, claims: Iterable[Claim]) -> None:
+        """Hold ``claims`` no longer: they are settled, or somebody else's."""
+        with self._lock:
+            for claim in claims:
+                self._since.pop(claim, None)
+
+    def current(self) -> list[Claim]:
+        """Return the claims held now whose lease should live on."""
+        youngest = time.monotonic() - MAX_RUNTIME.total_seconds()
+        with self._lock:
+            return [claim for claim, since in self._since.items() if since > youngest]
+
+
+def renew(session: Session, claims: list[Claim], *, until: datetime) -> int:
+    """Extend the leases that are still ours; returns how many are.  Caller commits."""
+    renewed = 0
+    for start in range(0, len(claims), _CHUNK):
+        pairs = [(c.execution_id, c.attempt) for c in claims[start : start + _CHUNK]]
+        result = session.execute(
+            update(Execution)
+            .where(
+                tuple_(Execution.id, Execution.attempt).in_(pairs),
+                Execution.state == literal_column("'running'"),
+            )
+            .values(lease_until=until)
+            .execution_options(synchronize_session=False)
+        )
+        renewed += result.rowcount  # type: ignore[attr-defined]  # a cursor result
+    return renewed

@@ -1,0 +1,1 @@
+"""The lanes: one module each; they never import each other."""

@@ -1,0 +1,115 @@
+"""Rescue: take back executions whose worker died.
+
+Fed by leases that nobody renews.  Shape: one transaction.  An execution that took its
+worker down three times is quarantined instead of tried for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, func, literal_column, select
+from sqlalchemy.orm import Session
+
+from tasks import doorbell
+from tasks.lane import COUNT_CAP, Backlog, Bench
+from tasks.models.execution import Attempt, AttemptOutcome, Execution, ExecutionState
+from tasks.models.reason import SENTENCES, Reason
+
+#: This many crashes quarantine an execution.
+CRASHES_MAX: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class RescueSweep:
+    """What one sweep did, as execution ids."""
+
+    taken_back: tuple[UUID, ...] = ()
+    quarantined: tuple[UUID, ...] = ()
+    is_full: bool = False
+
+
+def sweep(bench: Bench, limit: int) -> RescueSweep:
+    """Take back up to ``limit`` executions, longest overdue first."""
+    now = bench.clock()
+    with bench.begin() as session:
+        overdue = session.scalars(
+            select(Execution)
+            .where(*_lapsed(now))
+            .order_by(Execution.lease_until, Execution.id)
+            .limit(limit)
+            .with_for_update(skip_locked=True)
+        ).all()
+        _close_attempts(session, overdue, now)
+        for execution in overdue:
+            _take_back(execution, now)
+        if overdue:
+            doorbell.ask(session, "executions")
+        states = {execution.id: execution.state for execution in overdue}
+    return RescueSweep(
+        taken_back=tuple(i for i, s in states.items() if s is ExecutionState.PENDING),
+        quarantined=tuple(
+            i for i, s in states.items() if s is ExecutionState.QUARANTINED
+        ),
+        is_full=len(overdue) == limit,
+    )
+
+
+def backlog(session: Session, now: datetime) -> Backlog:
+    """Return how many leases have lapsed."""
+    lapsed = select(Execution.id).where(*_lapsed(now)).limit(COUNT_CAP).subquery()
+    return Backlog(
+        n_due=session.scalar(select(func.count()).select_from(lapsed)) or 0,
+        oldest_due_at=session.scalar(
+            select(Execution.lease_until)
+            .where(*_lapsed(now))
+            .order_by(Execution.lease_until)
+            .limit(1)
+        ),
+    )
+
+
+def _lapsed(now: datetime) -> tuple[ColumnElement[bool], ...]:
+    return (Execution.state == literal_column("'running'"), Execution.lease_until < now)
+
+
+def _take_back(execution: Execution, now: datetime) -> None:
+    execution.crashes += 1
+    if execution.crashes >= CRASHES_MAX:
+        execution.error = SENTENCES[Reason.WORKER_CRASHES]
+        execution.move_to(
+            ExecutionState.QUARANTINED, at=now, reason=Reason.WORKER_CRASHES
+        )
+        return
+    execution.error = "The worker did not come back."
+    execution.run_at = now
+    execution.move_to(ExecutionState.PENDING, at=now)
+
+
+def _close_attempts(
+    session: Session, executions: Sequence[Execution], now: datetime
+) -> None:
+    """Say of each open attempt whether its effect had begun."""
+    current = {execution.id: execution.attempt for execution in executions}
+    attempts = session.scalars(
+        select(Attempt).where(
+            Attempt.execution_id.in_(list(current)), Attempt.outcome.is_(None)
+        )
+    )
+    for attempt in attempts:
+        if attempt.number != current[attempt.execution_id]:
+            continue
+        has_begun = attempt.effect_started_at is not None
+        attempt.outcome = (
+            AttemptOutcome.UNKNOWN if has_begun else AttemptOutcome.CRASHED
+        )
+        attempt.finished_at = now
+        attempt.error = (
+            "The worker vanished after the effect began; whether it arrived is unknown."
+            if has_begun
+            else "The worker vanished before the effect began."
+        )

@@ -1,0 +1,138 @@
+"""Scheduled jobs: what is due becomes an execution, or ends with a reason.
+
+Fed by ``tasks.automation.scheduler``.  Shape: one transaction, so a job and its
+execution exist together or not at all.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session, contains_eager
+
+from tasks import doorbell
+from tasks.automation.actions import ACTIONS
+from tasks.automation.context import build_contexts
+from tasks.automation.executions import NewExecution, insert_executions
+from tasks.automation.guard import why_not
+from tasks.automation.lateness import is_too_late
+from tasks.automation.triggers import TRIGGERS
+from tasks.claims import backlog_of, due_ids
+from tasks.lane import Backlog, Bench
+from tasks.models.base import Json, new_id
+from tasks.models.reason import Reason
+from tasks.models.scheduled_job import JobState, ScheduledJob
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledJobSweep:
+    """What one sweep did, as job ids."""
+
+    dispatched: tuple[UUID, ...] = ()
+    skipped: tuple[UUID, ...] = ()
+    missed: tuple[UUID, ...] = ()
+    is_full: bool = False
+
+
+def sweep(bench: Bench, limit: int) -> ScheduledJobSweep:
+    """Dispatch up to ``limit`` due jobs, oldest first, fairly between congregations."""
+    now = bench.clock()
+    with bench.begin() as session:
+        jobs = _due(session, now, limit)
+        reasons = _reasons(session, jobs, now)
+        going = [job for job in jobs if job.id not in reasons]
+        _dispatch(session, going, now)
+        for job in jobs:
+            if (reason := reasons.get(job.id)) is not None:
+                job.move_to(_end_for(reason), at=now, reason=reason)
+        if going:
+            doorbell.ask(session, "executions")
+        states: dict[JobState, list[UUID]] = defaultdict(list)
+        for job in jobs:
+            states[job.state].append(job.id)
+    return ScheduledJobSweep(
+        dispatched=tuple(states[JobState.DISPATCHED]),
+        skipped=tuple(states[JobState.SKIPPED]),
+        missed=tuple(states[JobState.MISSED]),
+        is_full=len(jobs) == limit,
+    )
+
+
+def backlog(session: Session, now: datetime) -> Backlog:
+    """Return how many jobs are due."""
+    return backlog_of(session, ScheduledJob, now)
+
+
+def _due(session: Session, now: datetime, limit: int) -> Sequence[ScheduledJob]:
+    ids = due_ids(session, ScheduledJob, now=now, limit=limit)
+    if not ids:
+        return []
+    return session.scalars(
+        select(ScheduledJob)
+        .join(ScheduledJob.rule)
+        .options(contains_eager(ScheduledJob.rule))
+        .where(ScheduledJob.id.in_(ids))
+        .order_by(ScheduledJob.run_at, ScheduledJob.id)
+    ).all()
+
+
+def _reasons(
+    session: Session, jobs: Sequence[ScheduledJob], now: datetime
+) -> Mapping[UUID, Reason]:
+    reasons = dict(why_not(session, jobs, now=now))
+    for job in jobs:
+        trigger = TRIGGERS.get(job.trigger_type)
+        # run_at before due_at: an operator said "run now", so it cannot be too late.
+        # run_at after it: planned late on purpose; then that plan is what counts.
+        if trigger is not None and job.id not in reasons:
+            planned = max(job.due_at, job.run_at)
+            if is_too_late(job.rule, trigger, planned, job.reference_at, now):
+                reasons[job.id] = Reason.TOO_LATE
+    return reasons
+
+
+def _end_for(reason: Reason) -> JobState:
+    return JobState.MISSED if reason is Reason.TOO_LATE else JobState.SKIPPED
+
+
+def _dispatch(session: Session, jobs: Sequence[ScheduledJob], now: datetime) -> None:
+    contexts = build_contexts(session, jobs)
+    rows = {job.id: _execution_of(job, contexts[job.id], now) for job in jobs}
+    inserted = insert_executions(session, list(rows.values()))
+    for job in jobs:
+        execution = rows[job.id]
+        if execution.id not in inserted:
+            job.move_to(JobState.SKIPPED, at=now, reason=Reason.DUPLICATE)
+            continue
+        job.move_to(JobState.DISPATCHED, at=now)
+        job.execution_id = execution.id
+
+
+def _execution_of(job: ScheduledJob, context: Json, now: datetime) -> NewExecution:
+    action = ACTIONS.get(job.rule.action)
+    return NewExecution(
+        id=new_id(),
+        congregation_id=job.congregation_id,
+        rule_id=job.rule_id,
+        rule_version=job.rule.version,
+        scheduled_job_id=job.id,
+        event_id=None,
+        trigger_type=job.trigger_type,
+        action=job.rule.action,
+        podcast_id=job.podcast_id,
+        episode_id=job.episode_id,
+        booking_id=job.booking_id,
+        guest_id=job.guest_id,
+        recipient=action.recipient(job.rule.settings, context) if action else None,
+        # The job's own id: a plan that came back (14:00, 15:45, 14:00) is a new job.
+        idempotency_key=f"{job.idempotency_key}#{job.id}",
+        due_at=job.due_at,
+        run_at=now,
+        max_attempts=job.rule.max_attempts,
+        context=context,
+    )

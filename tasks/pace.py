@@ -1,0 +1,42 @@
+"""How much to claim at once: as much as can be acted on soon, and no more."""
+
+from __future__ import annotations
+
+import threading
+from datetime import timedelta
+from typing import Final
+
+#: A batch should be acted on within about this long, so that nobody waits for it.
+TARGET: Final = timedelta(seconds=1)
+#: How much the newest action counts in the moving average.
+_WEIGHT: Final = 0.1
+
+
+class Pace:
+    """A moving average of how long one action takes; safe for several threads.
+
+    A claimed row waits for the rows claimed before it.  With slow actions a full
+    batch would keep its last row, and everybody behind it, waiting for minutes.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._seconds = 0.0
+
+    def took(self, duration: timedelta) -> None:
+        """Note how long one action took."""
+        with self._lock:
+            self._seconds += _WEIGHT * (duration.total_seconds() - self._seconds)
+
+    def batch(self, *, limit: int, at_once: int) -> int:
+        """Return how many rows to claim: ``at_once`` to ``limit``.
+
+        >>> Pace().batch(limit=200, at_once=8)
+        200
+        """
+        with self._lock:
+            seconds = self._seconds
+        if seconds <= 0:
+            return limit
+        soon = int(TARGET.total_seconds() / seconds * at_once)
+        return max(min(at_once, limit), min(soon, limit))

@@ -1,0 +1,68 @@
+"""Every lane, one row each.  Start reading here.
+
+The worker, the console, the command line and the tests all read this table; how to
+add a row is told in ``docs/adding-a-lane.md``.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final
+
+from tasks.errors import UnknownLane
+from tasks.lane import Lane
+from tasks.lanes import executions, janitor, rescue, scheduled_jobs
+
+LANES: Final = (
+    Lane(
+        name="executions",
+        title="Executions",
+        purpose="Does what the rules ask for, and tries again what failed.",
+        sweep=executions.sweep,
+        backlog=executions.backlog,
+        every=timedelta(seconds=1),
+        batch=200,
+        workers=8,
+    ),
+    Lane(
+        name="scheduled_jobs",
+        title="Scheduled jobs",
+        purpose="Turns scheduled jobs into executions when their time has come.",
+        sweep=scheduled_jobs.sweep,
+        backlog=scheduled_jobs.backlog,
+        every=timedelta(seconds=1),
+        batch=500,
+    ),
+    Lane(
+        name="rescue",
+        title="Rescue",
+        purpose="Takes back what a vanished worker was doing.",
+        sweep=rescue.sweep,
+        backlog=rescue.backlog,
+        every=timedelta(seconds=15),
+        batch=500,
+    ),
+    Lane(
+        name="janitor",
+        title="Janitor",
+        purpose="Removes what is past its keeping time.",
+        sweep=janitor.sweep,
+        backlog=janitor.backlog,
+        every=timedelta(hours=1),
+        batch=5_000,
+    ),
+)
+
+_BY_NAME: Final = {each.name: each for each in LANES}
+
+
+def lane(name: str) -> Lane:
+    """Return the lane called ``name``.
+
+    Raises:
+        UnknownLane: there is none; the message lists those there are.
+    """
+    if name not in _BY_NAME:
+        known = ", ".join(_BY_NAME)
+        raise UnknownLane(f"There is no lane {name!r}. The lanes are: {known}.")
+    return _BY_NAME[name]

@@ -1,0 +1,136 @@
+"""Running one lane once: the pause switch, the sweep, and the row that tells of it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from tasks.lane import Bench, Lane, tally
+from tasks.models.lane import LaneRun, LaneSetting, LaneTrigger
+
+logger = logging.getLogger(__name__)
+
+#: A lane with a full backlog is swept again at once for this long, then it reports.
+DRAIN_SECONDS: Final = 5.0
+_ERROR_MAX: Final = 2_000
+
+
+@dataclass(slots=True)
+class Ran:
+    """What running a lane once did."""
+
+    started_at: datetime
+    moved: Counter[str] = field(default_factory=Counter)
+    is_full: bool = False  # more is due at once
+    error: str | None = None
+
+
+def run_lane(lane: Lane, bench: Bench, trigger: LaneTrigger) -> Ran | None:
+    """Sweep ``lane`` until it is empty or ``DRAIN_SECONDS`` are over.
+
+    Leaves a ``LaneRun`` row when something moved, failed, or was asked for by an
+    operator.  Returns ``None`` when the lane is paused.  This is the one place that
+    catches everything: a lane's error is recorded, and the next sweep tries again.
+    """
+    try:
+        if _is_paused(bench, lane.name):
+            return None
+        asked = _take_asked(bench, lane.name)
+    except Exception:
+        logger.exception("lane.unreachable", extra={"lane": lane.name})
+        return None
+    ran = _sweep(lane, bench)
+    try:
+        if asked or ran.error or ran.moved.total():
+            _record(lane, bench, trigger, ran, asked)
+    except Exception:
+        logger.exception("lane.not_recorded", extra={"lane": lane.name})
+    return ran
+
+
+def _sweep(lane: Lane, bench: Bench) -> Ran:
+    ran = Ran(started_at=bench.clock())
+    deadline = time.monotonic() + DRAIN_SECONDS
+    try:
+        while True:
+            swept = lane.sweep(bench, lane.batch)
+            ran.moved.update(tally(swept))
+            ran.is_full = swept.is_full
+            if (
+                not ran.is_full
+                or time.monotonic() > deadline
+                or bench.stopping.is_set()
+            ):
+                break
+    except Exception as error:
+        logger.exception("lane.failed", extra={"lane": lane.name})
+        ran.error = f"{type(error).__name__}: {error}"[:_ERROR_MAX]
+    if ran.moved.total():
+        logger.info("lane.swept", extra={"lane": lane.name, "moved": dict(ran.moved)})
+    return ran
+
+
+def _is_paused(bench: Bench, lane: str) -> bool:
+    with bench.begin() as session:
+        paused = session.scalar(
+            select(LaneSetting.is_paused).where(LaneSetting.lane == lane)
+        )
+    return bool(paused)
+
+
+def _take_asked(bench: Bench, lane: str) -> Sequence[UUID]:
+    """Take over the sweeps that operators asked for; a lost doorbell loses none."""
+    waiting = select(LaneRun.id).where(
+        LaneRun.lane == lane, LaneRun.started_at.is_(None)
+    )
+    with bench.begin() as session:
+        if session.scalar(waiting.limit(1)) is None:
+            return ()
+        return session.scalars(
+            update(LaneRun)
+            .where(LaneRun.lane == lane, LaneRun.started_at.is_(None))
+            .values(started_at=bench.clock(), worker=bench.worker)
+            .returning(LaneRun.id)
+            .execution_options(synchronize_session=False)
+        ).all()
+
+
+def _record(
+    lane: Lane, bench: Bench, trigger: LaneTrigger, ran: Ran, asked: Sequence[UUID]
+) -> None:
+    with bench.begin() as session:
+        for run in _rows(session, lane, bench, trigger, ran, asked):
+            run.ended_at = bench.clock()
+            run.moved = dict(ran.moved)
+            run.n_moved = ran.moved.total()
+            run.error = ran.error
+
+
+def _rows(
+    session: Session,
+    lane: Lane,
+    bench: Bench,
+    trigger: LaneTrigger,
+    ran: Ran,
+    asked: Sequence[UUID],
+) -> Sequence[LaneRun]:
+    if asked:
+        return session.scalars(select(LaneRun).where(LaneRun.id.in_(asked))).all()
+    run = LaneRun(
+        lane=lane.name,
+        trigger=trigger,
+        requested_at=ran.started_at,
+        started_at=ran.started_at,
+        worker=bench.worker,
+    )
+    session.add(run)
+    return [run]
