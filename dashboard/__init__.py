@@ -1,1 +1,105 @@
 """What operators see: pages, forms and the HTTP API."""
+
+from __future__ import annotations
+
+import logging
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+import js_lib_htmx
+from flask import Blueprint, Flask
+from flask_openapi3 import APIBlueprint, Info, OpenAPI
+from sqlalchemy import text
+
+from dashboard import errors, filters, headers, navigation, scope, security, web
+from dashboard.config import flask_settings
+from dashboard.extensions import bootstrap, csrf, db, limiter
+from dashboard.operators import login
+from dashboard.sessions import DatabaseSessions, watch_logins
+from tasks.config import Config
+
+logger = logging.getLogger(__name__)
+
+ROOT: Final = Path(__file__).parent.parent
+
+#: Every folder of pages: its ``views`` hold a blueprint ``bp`` of the same name.
+PAGES: Final = (
+    "overview",
+    "executions",
+    "scheduled",
+    "events",
+    "rules",
+    "lanes",
+    "congregations",
+    "tokens",
+    "operators.views",
+    "setup",
+    "audit",
+    "api",
+)
+
+
+def create_app(config: Config) -> Flask:
+    """Return the console; the database is not touched before the first request."""
+    app = OpenAPI(
+        __name__,
+        info=Info(title="Carillon", version="1"),
+        doc_ui=False,
+        static_folder=str(ROOT / "static"),
+        template_folder=str(ROOT / "templates"),
+    )
+    app.config.from_mapping(flask_settings(config))
+    app.session_interface = DatabaseSessions()
+    db.init_app(app)
+    bootstrap.init_app(app)
+    limiter.init_app(app)
+    # The order of what happens before a request is the order of these lines.
+    web.init_app(app)
+    headers.init_app(app)
+    csrf.init_app(app)
+    login.init_app(app)
+    watch_logins(app)
+    security.init_app(app)
+    scope.init_app(app)
+    errors.init_app(app)
+    filters.init_app(app)
+    navigation.init_app(app)
+    app.register_blueprint(_htmx())
+    app.add_url_rule("/healthz", "healthz", healthz)
+    for name in PAGES:
+        _add_pages(app, name)
+    return app
+
+
+def _add_pages(app: OpenAPI, name: str) -> None:
+    if find_spec(f"dashboard.{name}") is None:
+        return
+    try:
+        module = import_module(f"dashboard.{name}")
+    except ImportError:  # until every page has landed
+        logger.warning("page.missing", exc_info=True)
+        return
+    bp: Blueprint | None = getattr(module, "bp", None)
+    if bp is None:
+        return
+    if isinstance(bp, APIBlueprint):
+        csrf.exempt(bp)  # it takes tokens, never cookies
+        app.register_api(bp)
+    else:
+        app.register_blueprint(bp)
+
+
+def _htmx() -> Blueprint:
+    """Serve htmx from the package that brings it."""
+    folder = Path(js_lib_htmx.__file__).parent / "static" / "htmx"
+    return Blueprint(
+        "htmx", __name__, static_folder=str(folder), static_url_path="/htmx"
+    )
+
+
+def healthz() -> dict[str, str]:
+    """Answer that pages and database work; an error page says that they do not."""
+    db.session().execute(text("SELECT 1"))
+    return {"status": "ok"}

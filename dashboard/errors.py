@@ -1,0 +1,88 @@
+"""Errors as people and programs see them: a page, or JSON under /api."""
+
+from __future__ import annotations
+
+import logging
+from typing import Final
+
+from flask import Flask, g, jsonify, render_template, request
+from flask.typing import ResponseReturnValue
+from flask_wtf.csrf import CSRFError
+from werkzeug.exceptions import HTTPException
+
+from tasks.errors import Conflict, InvalidInput, NotFound
+
+logger = logging.getLogger(__name__)
+
+#: status -> (code for programs, title, sentence)
+PAGES: Final = {
+    400: ("bad_request", "That did not work", "The request could not be understood."),
+    401: ("unauthorized", "Please log in", "Log in and try again."),
+    403: ("forbidden", "Not allowed", "You may not do this."),
+    404: ("not_found", "Nothing here", "This page does not exist, or not any more."),
+    405: ("method_not_allowed", "Not like that", "This address cannot be used so."),
+    409: ("conflict", "That does not fit", "Something else has changed meanwhile."),
+    413: ("too_large", "Too much", "What was sent is larger than 1 MB."),
+    429: ("too_many_requests", "Slow down", "Too many requests. Try again later."),
+    500: (
+        "internal",
+        "Something broke",
+        "It is our fault, not yours. Nothing was saved. Try again in a minute.",
+    ),
+}
+#: Statuses whose sentence we write where they are raised.
+_WITH_SENTENCE: Final = frozenset({403, 409, 429})
+
+
+def _on_http_error(error: HTTPException) -> ResponseReturnValue:
+    if error.response is not None:
+        return error.response
+    status = error.code or 500
+    sentence = PAGES.get(status, PAGES[500])[2]
+    if status in _WITH_SENTENCE and error.description != type(error).description:
+        sentence = error.description or sentence
+    headers = {
+        name: value
+        for name, value in error.get_headers()
+        if name.lower() != "content-type"
+    }
+    body, _status = _answer(status, sentence)
+    return body, status, headers
+
+
+def _on_csrf_error(_error: CSRFError) -> ResponseReturnValue:
+    return _answer(400, "Reload the page and try again.", code="csrf")
+
+
+def _on_engine_error(error: InvalidInput) -> ResponseReturnValue:
+    status = 400
+    if isinstance(error, NotFound):
+        status = 404
+    elif isinstance(error, Conflict):
+        status = 409
+    return _answer(status, error.message, code=error.code)
+
+
+def _answer(
+    status: int, sentence: str, *, code: str | None = None
+) -> tuple[ResponseReturnValue, int]:
+    known, title, _ = PAGES.get(status, PAGES[500])
+    if request.path.startswith("/api/"):
+        return jsonify(error={"code": code or known, "message": sentence}), status
+    return (
+        render_template(
+            "errors/error.html",
+            status=status,
+            title=title,
+            sentence=sentence,
+            request_id=g.get("request_id", ""),
+        ),
+        status,
+    )
+
+
+def init_app(app: Flask) -> None:
+    """Answer every error in our words."""
+    app.register_error_handler(HTTPException, _on_http_error)
+    app.register_error_handler(CSRFError, _on_csrf_error)
+    app.register_error_handler(InvalidInput, _on_engine_error)

@@ -1,0 +1,112 @@
+"""Values as operators read them: times in words, spans, numbers, reasons."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from flask import Flask, g
+
+from dashboard.states import look
+from dashboard.web import icon
+from tasks.clock import utcnow
+from tasks.models import SENTENCES, Reason
+
+#: (seconds in the unit, its sign), largest first.
+_UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
+#: A relative time further away than this says the date instead.
+_RELATIVE_FOR: Final = timedelta(days=30)
+
+
+def _now() -> datetime:
+    """Return one instant for the whole page, so that its times agree."""
+    if "page_now" not in g:
+        g.page_now = utcnow()
+    now: datetime = g.page_now
+    return now
+
+
+def relative(moment: datetime, now: datetime | None = None) -> str:
+    """Return a moment in words.
+
+    >>> noon = datetime(2026, 3, 10, 12, tzinfo=UTC)
+    >>> relative(noon + timedelta(hours=2, minutes=10), noon)
+    'in 2 h'
+    >>> relative(noon - timedelta(minutes=3), noon)
+    '3 min ago'
+    >>> relative(noon - timedelta(days=90), noon)
+    '2025-12-10'
+    """
+    away = moment - (now or _now())
+    if abs(away) < timedelta(seconds=5):
+        return "now"
+    if abs(away) > _RELATIVE_FOR:
+        return moment.astimezone(UTC).strftime("%Y-%m-%d")
+    words = duration(abs(away), parts=1)
+    return f"in {words}" if away > timedelta(0) else f"{words} ago"
+
+
+def absolute(moment: datetime) -> str:
+    """Return a moment to the second in UTC, as in ``Tue 10 Mar 2026, 12:00:00 UTC``."""
+    return moment.astimezone(UTC).strftime("%a %-d %b %Y, %H:%M:%S UTC")
+
+
+def duration(span: timedelta, parts: int = 2) -> str:
+    """Return a span with its largest units; less than a second in milliseconds.
+
+    >>> duration(timedelta(seconds=95)), duration(timedelta(seconds=0.25))
+    ('1 min 35 s', '250 ms')
+    """
+    seconds = abs(span.total_seconds())
+    if seconds < 1:
+        return f"{round(seconds * 1000)} ms"
+    whole = int(seconds)
+    found = []
+    for size, sign in _UNITS:
+        count, whole = divmod(whole, size)
+        if count:
+            found.append(f"{count} {sign}")
+    return " ".join(found[:parts])
+
+
+def number(count: int, cap: int | None = None) -> str:
+    r"""Return a count with thin gaps; one that reached its cap says "or more".
+
+    >>> number(1234567), number(10000, cap=10000)
+    ('1\u202f234\u202f567', '10\u202f000+')
+    """
+    text = f"{count:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+    return f"{text}+" if cap is not None and count >= cap else text
+
+
+def reason(code: str | None) -> str:
+    """Return the sentence for a reason code; an empty text for None."""
+    if code is None:
+        return ""
+    try:
+        return SENTENCES[Reason(code)]
+    except ValueError:
+        return code.replace("_", " ").capitalize() + "."
+
+
+def pretty(value: Any) -> str:
+    """Return a JSON value indented, for a ``<pre>``."""
+    return json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True, default=str)
+
+
+def plural(count: int, one: str, many: str | None = None) -> str:
+    """Return a count with its noun.
+
+    >>> plural(1, "rule"), plural(3, "rule"), plural(2, "entry", "entries")
+    ('1 rule', '3 rules', '2 entries')
+    """
+    return f"{number(count)} {one if count == 1 else many or one + 's'}"
+
+
+def init_app(app: Flask) -> None:
+    """Give templates these filters."""
+    for one in (relative, absolute, duration, number, reason, pretty, plural):
+        app.jinja_env.filters[one.__name__] = one
+    app.jinja_env.filters["svg"] = icon
+    app.jinja_env.globals.update(state_look=look, utcnow=_now)

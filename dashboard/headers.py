@@ -1,0 +1,72 @@
+"""The headers that tell browsers what no page of ours ever does."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import urlsplit
+
+from flask import Flask, Response, abort, current_app, request
+
+from dashboard.config import STATIC_MAX_AGE
+from dashboard.web import READS
+
+_POLICY: Final = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data:",  # Bootstrap's checkbox marks are data addresses
+        "font-src 'self'",
+        "connect-src 'self'",
+        "manifest-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+_HEADERS: Final = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=()",
+}
+
+
+def _protect(response: Response) -> Response:
+    for name, value in _HEADERS.items():
+        response.headers[name] = value
+    if current_app.config["SESSION_COOKIE_SECURE"]:
+        response.headers["Strict-Transport-Security"] = "max-age=31536000"
+    endpoint = request.endpoint or ""
+    if not (endpoint == "static" or endpoint.endswith(".static")):
+        response.headers["Cache-Control"] = "no-store"
+        response.vary.update(("Cookie", "HX-Request"))
+    elif "v" in request.args and response.status_code in {200, 304}:
+        # The address carries the content's hash: it never means anything else.
+        response.headers["Cache-Control"] = (
+            f"public, max-age={STATIC_MAX_AGE}, immutable"
+        )
+    return response
+
+
+def _refuse_foreign_pages() -> None:
+    """Refuse a change that another site's page asks this browser to make."""
+    if request.method in READS or request.path.startswith("/api/"):
+        return
+    if request.headers.get("Sec-Fetch-Site", "same-origin") not in {
+        "same-origin",
+        "none",
+    }:
+        abort(403, "This form was sent from another site. Open it here and try again.")
+    origin = request.headers.get("Origin")
+    if origin is not None and urlsplit(origin).netloc != request.host:
+        abort(403, "This form was sent from another site. Open it here and try again.")
+
+
+def init_app(app: Flask) -> None:
+    """Guard every answer, also those of errors and files."""
+    app.before_request(_refuse_foreign_pages)
+    app.after_request(_protect)

@@ -1,0 +1,70 @@
+"""The console's sections: one row each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from flask import Flask, current_app, request, url_for
+
+from dashboard.security import RoleWord, may
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One entry of the navigation."""
+
+    endpoint: str
+    title: str
+    icon: str  # a Bootstrap icon
+    role: RoleWord = "viewer"  # who sees it
+    group: str = ""  # heading above the first of its kind
+
+    @property
+    def blueprint(self) -> str:
+        """The blueprint whose pages belong to this section."""
+        return self.endpoint.partition(".")[0]
+
+
+SECTIONS: Final = (
+    Section("overview.index", "Overview", "speedometer2"),
+    Section("executions.index", "Executions", "play-circle"),
+    Section("scheduled.index", "Scheduled", "clock"),
+    Section("events.index", "Events", "broadcast"),
+    Section("rules.index", "Rules", "diagram-3"),
+    Section("lanes.index", "Lanes", "signpost-split"),
+    Section("congregations.index", "Congregations", "buildings", group="Settings"),
+    Section("tokens.index", "API tokens", "key", "admin", group="Settings"),
+    Section("operators.index", "Operators", "people", "admin", group="Settings"),
+    Section("audit.index", "Audit", "journal-text", group="Settings"),
+)
+
+
+def sections() -> Sequence[Section]:
+    """Return the sections that who is logged in may open."""
+    return [
+        section
+        for section in SECTIONS
+        if section.endpoint in current_app.view_functions and may(section.role)
+    ]
+
+
+def is_current(section: Section) -> bool:
+    """Whether the page being shown belongs to the section."""
+    return request.blueprint == section.blueprint
+
+
+def section_url(**values: str) -> str:
+    """Return the start of the section that the page being shown belongs to."""
+    for section in SECTIONS:
+        if is_current(section):
+            return url_for(section.endpoint, **values)
+    return url_for(SECTIONS[0].endpoint, **values)
+
+
+def init_app(app: Flask) -> None:
+    """Let layouts draw the navigation."""
+    app.jinja_env.globals.update(
+        sections=sections, is_current=is_current, section_url=section_url
+    )

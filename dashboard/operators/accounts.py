@@ -1,0 +1,206 @@
+"""Adding operators and changing what they may do; the caller commits."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Collection
+from uuid import UUID
+
+from email_validator import EmailNotValidError, validate_email
+from sqlalchemy import delete, func, insert, select
+from sqlalchemy.orm import Session
+
+from dashboard.operators.models import (
+    Operator,
+    Role,
+    RoleName,
+    operator_congregations,
+    operators_roles,
+)
+from dashboard.operators.passwords import hash_password, weakness
+from dashboard.sessions import end_sessions
+from tasks.errors import Conflict, InvalidInput, NotFound
+from tasks.operations.audit import SYSTEM, Actor, Subject, record
+
+
+def create_operator(
+    session: Session,
+    email: str,
+    password: str | None,
+    role: RoleName | str,
+    sees_all: bool = True,
+    *,
+    name: str = "",
+    congregations: Collection[UUID] = (),
+    actor: Actor = SYSTEM,
+) -> Operator:
+    """Add an operator; one without a password needs a link to set it.
+
+    Raises:
+        InvalidInput: the address or the password will not do.
+        Conflict: somebody has this address already.
+    """
+    address = checked_email(email)
+    if session.scalar(select(Operator.id).where(Operator.email == address)):
+        raise Conflict(
+            "operator_exists", f"{address} is an operator already.", field="email"
+        )
+    operator = Operator(
+        email=address,
+        name=name.strip() or address.partition("@")[0],
+        password=None,
+        active=True,
+        fs_uniquifier=secrets.token_hex(32),
+        sees_all=sees_all,
+        roles=[_role(session, RoleName(role))],
+    )
+    if password is not None:
+        operator.password = hash_password(checked_password(password, address))
+    session.add(operator)
+    session.flush()
+    _set_congregations(session, operator, congregations)
+    summary = f"{address} was added as {RoleName(role)}."
+    record(session, actor, "operator.created", _subject(operator), summary)
+    return operator
+
+
+def change_access(
+    session: Session,
+    operator: Operator,
+    role: RoleName,
+    *,
+    sees_all: bool,
+    congregations: Collection[UUID],
+    actor: Actor,
+) -> None:
+    """Change what an operator may do and see; their sessions go on with less or more.
+
+    Raises:
+        Conflict: it is the last admin, who must stay one.
+    """
+    if operator.role is RoleName.ADMIN and role is not RoleName.ADMIN:
+        _keep_an_admin(session, operator)
+    before = {"role": operator.role.value, "sees_all": operator.sees_all}
+    operator.roles = [_role(session, role)]
+    operator.sees_all = sees_all
+    _set_congregations(session, operator, congregations)
+    record(
+        session,
+        actor,
+        "operator.access_changed",
+        _subject(operator),
+        f"{operator.email} is {role} now.",
+        before=before,
+        after={"role": role.value, "sees_all": sees_all},
+    )
+
+
+def set_active(
+    session: Session, operator: Operator, is_active: bool, *, actor: Actor
+) -> None:
+    """Let an operator log in or not; switching off ends their sessions at once.
+
+    Raises:
+        Conflict: it is the last admin.
+    """
+    if not is_active and operator.role is RoleName.ADMIN:
+        _keep_an_admin(session, operator)
+    operator.active = is_active
+    if not is_active:
+        end_sessions(session, operator.id)
+    word = "enabled" if is_active else "disabled"
+    summary = f"{operator.email} was {word}."
+    record(session, actor, f"operator.{word}", _subject(operator), summary)
+
+
+def set_password(
+    session: Session, operator: Operator, password: str, *, actor: Actor
+) -> None:
+    """Give an operator a new password and end all of their sessions.
+
+    Raises:
+        InvalidInput: the password will not do.
+    """
+    operator.password = hash_password(checked_password(password, operator.email))
+    operator.fs_uniquifier = secrets.token_hex(32)
+    end_sessions(session, operator.id)
+    summary = f"{operator.email} has a new password."
+    record(session, actor, "operator.password_set", _subject(operator), summary)
+
+
+def find(session: Session, operator_id: UUID) -> Operator:
+    """Return an operator.
+
+    Raises:
+        NotFound: there is none with this id.
+    """
+    operator = session.get(Operator, operator_id)
+    if operator is None:
+        raise NotFound("operator_not_found", "This operator does not exist any more.")
+    return operator
+
+
+def checked_email(email: str) -> str:
+    """Return the address in lower case.
+
+    Raises:
+        InvalidInput: it is no e-mail address.
+    """
+    try:
+        found = validate_email(email.strip(), check_deliverability=False)
+    except EmailNotValidError as error:
+        raise InvalidInput("bad_email", str(error), field="email") from error
+    return found.normalized.lower()
+
+
+def checked_password(password: str, email: str) -> str:
+    """Return the password as it is.
+
+    Raises:
+        InvalidInput: it is too short, too long or too common.
+    """
+    if sentence := weakness(password, email):
+        raise InvalidInput("weak_password", sentence, field="password")
+    return password
+
+
+def _role(session: Session, name: RoleName) -> Role:
+    found = session.scalar(select(Role).where(Role.name == name))
+    if found is None:
+        found = Role(name=name.value)
+        session.add(found)
+    return found
+
+
+def _keep_an_admin(session: Session, operator: Operator) -> None:
+    # Locked, so that two admins cannot remove each other at the same instant.
+    session.execute(select(Role.id).where(Role.name == "admin").with_for_update())
+    others = session.scalar(
+        select(func.count())
+        .select_from(Operator)
+        .join(operators_roles, operators_roles.c.operator_id == Operator.id)
+        .join(Role, Role.id == operators_roles.c.role_id)
+        .where(Role.name == "admin", Operator.active, Operator.id != operator.id)
+    )
+    if not others:
+        raise Conflict(
+            "last_admin",
+            f"{operator.email} is the last admin; make somebody else an admin first.",
+        )
+
+
+def _set_congregations(
+    session: Session, operator: Operator, congregations: Collection[UUID]
+) -> None:
+    table = operator_congregations
+    session.execute(delete(table).where(table.c.operator_id == operator.id))
+    if congregations:
+        rows = [
+            {"operator_id": operator.id, "congregation_id": congregation_id}
+            for congregation_id in congregations
+        ]
+        session.execute(insert(table), rows)
+
+
+def _subject(operator: Operator) -> Subject:
+    return Subject("operator", str(operator.id))

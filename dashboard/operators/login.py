@@ -1,0 +1,114 @@
+"""Logging in and out: the extension's views, with our form and our limits."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Final
+
+from flask import Flask, Response, abort, make_response, request
+from flask_security import (
+    LoginForm,
+    Security,
+    SQLAlchemyUserDatastore,
+    password_changed,
+    user_authenticated,
+)
+from flask_security import views as security_views
+
+from dashboard.config import PASSWORD_MAX
+from dashboard.extensions import db, limiter
+from dashboard.operators.models import Operator, Role
+from dashboard.operators.passwords import OperatorPasswords
+from dashboard.sessions import digest_of, end_sessions
+from tasks.operations.audit import Actor, Subject, record
+
+logger = logging.getLogger(__name__)
+
+#: Failed logins before an account, or an address, has to wait.
+PER_ACCOUNT: Final = "10 per 15 minutes"
+PER_ADDRESS: Final = "50 per 15 minutes"
+_WAIT: Final = "Too many failed logins. Wait a quarter of an hour and try again."
+
+
+class OperatorLoginForm(LoginForm):  # type: ignore[misc]  # it has no types
+    """E-mail address and password; there is no "remember me"."""
+
+    # Its cookie would outlive a session that was ended here.
+    remember = None
+
+    def validate(self, **kwargs: Any) -> bool:
+        if len(self.password.data or "") > PASSWORD_MAX:
+            self.password.errors = ["too long to be hashed"]
+            return False
+        return bool(super().validate(**kwargs))
+
+
+def _account() -> str:
+    # A digest, since what is typed here may be a password by mistake.
+    return digest_of(request.form.get("email", "").strip().lower()[:320])
+
+
+def _has_failed(response: Response) -> bool:
+    return response.status_code != 302
+
+
+@limiter.limit(
+    PER_ADDRESS, methods=["POST"], deduct_when=_has_failed, error_message=_WAIT
+)
+@limiter.limit(
+    PER_ACCOUNT,
+    key_func=_account,
+    methods=["POST"],
+    deduct_when=_has_failed,
+    error_message=_WAIT,
+)
+def login() -> Response:
+    """Show the form or log in; 401 when address or password is wrong."""
+    response = make_response(security_views.login())
+    if request.method == "POST" and response.status_code == 200:
+        response.status_code = 401
+        logger.warning("login.failed", extra={"ip": request.remote_addr})
+    return response
+
+
+def _on_login(_app: Flask, user: Operator, **_: object) -> None:
+    record(
+        db.session(),
+        Actor(user.email, request.remote_addr),
+        "operator.logged_in",
+        Subject("operator", str(user.id)),
+        f"{user.email} logged in.",
+    )
+
+
+def _on_password_changed(_app: Flask, user: Operator, **_: object) -> None:
+    session = db.session()
+    end_sessions(session, user.id)  # this browser's goes on under a new cookie
+    record(
+        session,
+        Actor(user.email, request.remote_addr),
+        "operator.password_changed",
+        Subject("operator", str(user.id)),
+        f"{user.email} chose a new password.",
+    )
+
+
+def _not_here() -> Response:
+    """Stand in for a view of the extension that the console has no use for."""
+    abort(404)
+
+
+def init_app(app: Flask) -> None:
+    """Add login, logout and the change of one's password."""
+    security = Security(
+        app,
+        SQLAlchemyUserDatastore(db, Operator, Role),
+        login_form=OperatorLoginForm,
+        password_util_cls=OperatorPasswords,
+    )
+    app.view_functions["security.login"] = login
+    app.view_functions["security.verify"] = _not_here
+    # The extension also takes tokens from headers and addresses; we do not.
+    security.login_manager.request_loader(None)
+    user_authenticated.connect(_on_login, app)
+    password_changed.connect(_on_password_changed, app)

@@ -1,0 +1,147 @@
+"""The page of operators: who may log in, and what they may do.  For admins only."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from flask import Blueprint, current_app, flash, redirect, session, url_for
+from flask.typing import ResponseReturnValue
+
+from dashboard.extensions import db
+from dashboard.operators import accounts, queries
+from dashboard.operators.forms import AccessForm, OperatorForm
+from dashboard.operators.models import Operator, RoleName
+from dashboard.operators.setup import new_password_link
+from dashboard.security import actor, current_operator
+from dashboard.web import render
+from tasks.config import Config
+from tasks.errors import Conflict, InvalidInput
+from tasks.operations.audit import Subject, record
+
+bp = Blueprint("operators", __name__, url_prefix="/operators")
+
+
+@bp.get("/")
+def index() -> str:
+    """List everybody."""
+    link = session.pop("new_link", None)  # shown once, then forgotten
+    return render(
+        "operators/list.html",
+        operators=queries.everybody(db.session()),
+        link=link,
+        me=current_operator(),
+    )
+
+
+@bp.get("/new")
+def new() -> str:
+    """Show the form for a new operator."""
+    form = OperatorForm()
+    form.offer(queries.congregations(db.session()))
+    return render("operators/form.html", form=form, operator=None)
+
+
+@bp.post("/")
+def create() -> ResponseReturnValue:
+    """Add an operator and show the link that sets their password."""
+    database = db.session()
+    form = OperatorForm()
+    form.offer(queries.congregations(database))
+    if not form.validate_on_submit():
+        return render("operators/form.html", form=form, operator=None), 422
+    try:
+        operator = accounts.create_operator(
+            database,
+            form.email.data,
+            None,
+            form.role.data,
+            form.sees_all.data,
+            name=form.name.data,
+            congregations=form.chosen,
+            actor=actor(),
+        )
+    except InvalidInput as error:
+        form.email.errors = [error.message]
+        return render("operators/form.html", form=form, operator=None), 422
+    _make_link(operator)
+    return _saved(f"{operator.email} is added. Send them the link below.")
+
+
+@bp.get("/<uuid:operator_id>")
+def edit(operator_id: UUID) -> str:
+    """Show what an operator may do and see."""
+    database = db.session()
+    operator = accounts.find(database, operator_id)
+    given = queries.congregations_of(database, operator)
+    form = AccessForm(
+        role=operator.role.value, sees_all=operator.sees_all, congregations=given
+    )
+    form.offer(queries.congregations(database))
+    return render("operators/form.html", form=form, operator=operator)
+
+
+@bp.post("/<uuid:operator_id>")
+def update(operator_id: UUID) -> ResponseReturnValue:
+    """Change what an operator may do and see."""
+    database = db.session()
+    operator = accounts.find(database, operator_id)
+    form = AccessForm()
+    form.offer(queries.congregations(database))
+    if not form.validate_on_submit():
+        return render("operators/form.html", form=form, operator=operator), 422
+    try:
+        accounts.change_access(
+            database,
+            operator,
+            RoleName(form.role.data),
+            sees_all=form.sees_all.data,
+            congregations=form.chosen,
+            actor=actor(),
+        )
+    except Conflict as error:
+        return _refused(error)
+    return _saved(f"{operator.email} is {operator.role} now.")
+
+
+@bp.post("/<uuid:operator_id>/<any(enable, disable):verb>")
+def switch(operator_id: UUID, verb: str) -> ResponseReturnValue:
+    """Let an operator log in, or not."""
+    database = db.session()
+    operator = accounts.find(database, operator_id)
+    try:
+        accounts.set_active(database, operator, verb == "enable", actor=actor())
+    except Conflict as error:
+        return _refused(error)
+    return _saved(f"{operator.email} is {verb}d.")
+
+
+@bp.post("/<uuid:operator_id>/link")
+def link(operator_id: UUID) -> ResponseReturnValue:
+    """Make a link with which the operator sets a new password."""
+    operator = accounts.find(db.session(), operator_id)
+    _make_link(operator)
+    return _saved(f"Send the link below to {operator.email}.")
+
+
+def _make_link(operator: Operator) -> None:
+    config: Config = current_app.config["CARILLON"]
+    database = db.session()
+    session["new_link"] = {
+        "email": operator.email,
+        "address": new_password_link(database, operator, config.base_url),
+    }
+    subject = Subject("operator", str(operator.id))
+    summary = f"A link to set a password was made for {operator.email}."
+    record(database, actor(), "operator.link_made", subject, summary)
+
+
+def _saved(sentence: str) -> ResponseReturnValue:
+    db.session.commit()
+    flash(sentence, "success")
+    return redirect(url_for(".index"), 303)
+
+
+def _refused(error: Conflict) -> ResponseReturnValue:
+    db.session.rollback()
+    flash(error.message, "error")
+    return redirect(url_for(".index"), 303)

@@ -1,0 +1,84 @@
+"""Which congregations a request may see: those of the operator, or the chosen one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+from uuid import UUID
+
+from flask import Flask, g, request, session
+from flask_login import current_user
+from sqlalchemy import select
+
+from dashboard.extensions import db
+from dashboard.operators.models import Operator, operator_congregations
+from tasks.db import Congregations, Scope, set_scope
+from tasks.models import Congregation
+
+#: Where a session keeps the chosen congregation's slug.
+_CHOSEN: Final = "congregation"
+#: The switcher lists this many; the congregations page lists all of them.
+SWITCHER_MAX: Final = 100
+
+
+def current_congregations() -> Sequence[Congregation]:
+    """Return the congregations that the operator may choose from, by name.
+
+    At most ``SWITCHER_MAX``; also those that the present choice hides.
+    """
+    if "congregations" not in g:
+        database = db.session()
+        set_scope(database, g.allowed)
+        statement = select(Congregation).order_by(Congregation.name)
+        g.congregations = database.scalars(statement.limit(SWITCHER_MAX)).all()
+        set_scope(database, g.scope)
+    found: Sequence[Congregation] = g.congregations
+    return found
+
+
+def chosen_congregation() -> Congregation | None:
+    """Return the congregation that the operator looks at; None: all they may see."""
+    found: Congregation | None = g.get("chosen")
+    return found
+
+
+def _allowed(operator: Operator) -> Congregations:
+    if operator.sees_all:
+        return Scope.EVERY
+    ids: Sequence[UUID] = (
+        db.session()
+        .scalars(
+            select(operator_congregations.c.congregation_id).where(
+                operator_congregations.c.operator_id == operator.id
+            )
+        )
+        .all()
+    )
+    return frozenset(ids)
+
+
+def _set_scope() -> None:
+    g.allowed = g.scope = frozenset()
+    if request.endpoint is None or not current_user.is_authenticated:
+        return  # a session without a scope sees nothing
+    database = db.session()
+    g.allowed = g.scope = _allowed(current_user)
+    set_scope(database, g.allowed)
+    if _CHOSEN in request.args:
+        session[_CHOSEN] = request.args[_CHOSEN][:64]
+    if slug := session.get(_CHOSEN):
+        g.chosen = database.scalar(select(Congregation).filter_by(slug=slug))
+        if g.chosen is None:  # gone, or not theirs any more
+            session.pop(_CHOSEN)
+            return
+        g.scope = frozenset({g.chosen.id})
+        set_scope(database, g.scope)
+
+
+def init_app(app: Flask) -> None:
+    """Set the scope of every request, after the guard and before the view."""
+    app.before_request(_set_scope)
+    app.jinja_env.globals.update(
+        current_congregations=current_congregations,
+        chosen_congregation=chosen_congregation,
+    )

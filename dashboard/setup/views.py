@@ -1,0 +1,63 @@
+"""The page behind a link that works once."""
+
+from __future__ import annotations
+
+from flask import Blueprint, flash, redirect, request, url_for
+from flask.typing import ResponseReturnValue
+
+from dashboard.extensions import db, limiter
+from dashboard.operators.models import Operator, SetupToken
+from dashboard.operators.setup import find_token, finish
+from dashboard.setup.forms import FirstAdminForm, PasswordForm
+from dashboard.web import render
+from tasks.clock import utcnow
+from tasks.errors import InvalidInput
+
+bp = Blueprint("setup", __name__, url_prefix="/setup")
+
+
+@bp.get("")
+@limiter.limit("60 per hour")
+def show() -> str:
+    """Ask for what the link is for."""
+    token = request.args.get("token", "")
+    link = find_token(db.session(), token, now=utcnow())
+    return _page(link, _form(link, token=token))
+
+
+@bp.post("")
+@limiter.limit("60 per hour")
+def finish_setup() -> ResponseReturnValue:
+    """Make the first admin, or set the password."""
+    session = db.session()
+    link = find_token(session, request.form.get("token", ""), now=utcnow())
+    form = _form(link)
+    if not form.validate_on_submit():
+        return _page(link, form), 422
+    try:
+        operator = finish(
+            session,
+            link,
+            form.password.data,
+            email=form.email.data if link.operator_id is None else "",
+            name=form.name.data if link.operator_id is None else "",
+            ip=request.remote_addr,
+            now=utcnow(),
+        )
+    except InvalidInput as error:
+        field = form[error.field] if error.field in form else form.password
+        field.errors = [error.message]
+        return _page(link, form), 422
+    session.commit()
+    flash(f"Welcome, {operator.name}. Log in with your new password.", "success")
+    return redirect(url_for("security.login"), 303)
+
+
+def _form(link: SetupToken, **values: str) -> PasswordForm:
+    kind = FirstAdminForm if link.operator_id is None else PasswordForm
+    return kind(**values)
+
+
+def _page(link: SetupToken, form: PasswordForm) -> str:
+    operator = link.operator_id and db.session().get_one(Operator, link.operator_id)
+    return render("setup/page.html", form=form, operator=operator)

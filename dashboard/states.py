@@ -1,0 +1,82 @@
+"""One map of every state: its word, icon, colour and sentence, for all pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+#: A tone is a colour with a meaning; ``static/css/tokens.css`` has one pair for each.
+Tone = Literal["waiting", "active", "good", "warn", "bad", "quiet"]
+
+
+@dataclass(frozen=True, slots=True)
+class StateLook:
+    """How a state looks and what it means."""
+
+    label: str
+    icon: str  # a Bootstrap icon; never colour alone
+    tone: Tone
+    sentence: str
+
+
+_L = StateLook
+
+#: Executions, scheduled jobs, attempts, decisions, bookings, episodes, rules, lanes,
+#: workers: the same word means the same wherever it stands.
+LOOKS: Final[Mapping[str, StateLook]] = {
+    # executions and scheduled jobs, in the order of their lives
+    "pending": _L("Pending", "clock", "waiting", "Waits for its time."),
+    "running": _L("Running", "play-fill", "active", "A worker is at it now."),
+    "retry": _L("Will retry", "arrow-repeat", "warn", "Failed; it is tried again."),
+    "dispatched": _L("Dispatched", "send", "good", "Became an execution."),
+    "succeeded": _L("Succeeded", "check-lg", "good", "Done."),
+    "failed": _L("Failed", "x-lg", "bad", "It is not tried again by itself."),
+    "quarantined": _L(
+        "Quarantined", "shield-exclamation", "bad", "It took its worker down too often."
+    ),
+    "cancelled": _L("Cancelled", "slash-circle", "quiet", "Stopped before it ran."),
+    "skipped": _L("Skipped", "skip-forward", "quiet", "There was nothing to do."),
+    "missed": _L("Missed", "calendar-x", "warn", "It was due too long ago."),
+    "superseded": _L("Superseded", "arrow-right", "quiet", "A newer plan took over."),
+    # attempts
+    "crashed": _L("Crashed", "lightning", "bad", "The worker vanished before it."),
+    "unknown": _L("Unknown", "question-lg", "warn", "It may have arrived, or not."),
+    "released": _L(
+        "Released", "arrow-return-left", "quiet", "The worker gave it back."
+    ),
+    # decisions of rules
+    "fired": _L("Fired", "lightning-charge", "good", "An execution came of it."),
+    "scheduled": _L("Scheduled", "calendar-check", "waiting", "Set for a later time."),
+    "no": _L("No", "dash-lg", "quiet", "Nothing came of it."),
+    # bookings and episodes
+    "requested": _L("Requested", "inbox", "waiting", "Waits for the host's yes."),
+    "confirmed": _L("Confirmed", "check-lg", "good", "Both sides said yes."),
+    "declined": _L("Declined", "x-lg", "quiet", "The host said no."),
+    "draft": _L("Draft", "pencil", "quiet", "Nobody sees it yet."),
+    "published": _L("Published", "megaphone", "good", "It is out."),
+    # rules, lanes, workers, operators, tokens
+    "enabled": _L("Enabled", "check-lg", "good", "It takes part."),
+    "disabled": _L("Disabled", "pause-fill", "quiet", "It is switched off."),
+    "paused": _L("Paused", "pause-fill", "warn", "It takes nothing new."),
+    "idle": _L("Idle", "moon", "quiet", "Nothing is due."),
+    "late": _L("Late", "hourglass-split", "warn", "Something waits past its time."),
+    "draining": _L("Draining", "hourglass-split", "warn", "It finishes and stops."),
+    "stopped": _L("Stopped", "stop-fill", "quiet", "It ended as asked."),
+    "gone": _L("Gone", "question-lg", "bad", "It fell silent."),
+    "active": _L("Active", "check-lg", "good", "It may be used."),
+    "invited": _L("Invited", "envelope", "waiting", "Has not set a password yet."),
+    "expired": _L("Expired", "hourglass-bottom", "quiet", "Its time is over."),
+    "revoked": _L("Revoked", "slash-circle", "quiet", "It was taken back."),
+}
+
+_UNKNOWN: Final = StateLook("?", "question-lg", "quiet", "")
+
+
+def look(state: str) -> StateLook:
+    """Return how a state looks; a word that is not in the map is shown as it is."""
+    found = LOOKS.get(state)
+    if found is None:
+        label = state.replace("_", " ").capitalize()
+        return StateLook(label, _UNKNOWN.icon, _UNKNOWN.tone, "")
+    return found

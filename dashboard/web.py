@@ -1,0 +1,134 @@
+"""What every request and every page has: an id, a fragment, files with a version."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import re
+import secrets
+import time
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+import flask_bootstrap
+from flask import Flask, Response, current_app, g, render_template, request, url_for
+from markupsafe import Markup
+
+from dashboard.extensions import db
+from tasks.db import reading
+
+logger = logging.getLogger(__name__)
+
+#: Methods that only read: their transaction never waits for a writer on SQLite.
+READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+_ICONS: Final = (
+    Path(flask_bootstrap.__file__).parent
+    / "static/bootstrap5/icons/bootstrap-icons.svg"
+)
+
+
+def is_htmx() -> bool:
+    """Whether htmx asks for a part of a page; a boosted link asks for the whole."""
+    return "HX-Request" in request.headers and "HX-Boosted" not in request.headers
+
+
+def render(template: str, *, fragment: str | None = None, **values: Any) -> str:
+    """Return a page; for htmx only its ``fragment``, if it has one.
+
+    The page includes the same fragment, so neither is written twice.
+    """
+    if fragment is not None and is_htmx():
+        return render_template(fragment, **values)
+    return render_template(template, **values)
+
+
+def url_with(**changes: str | int | None) -> str:
+    """Return this page's address with some query values changed; None removes one."""
+    values = {
+        name: values
+        for name, values in request.args.lists()
+        if name not in changes and name != "congregation"
+    }
+    changed = {name: value for name, value in changes.items() if value is not None}
+    return url_for(
+        request.endpoint or "", **{**(request.view_args or {}), **values, **changed}
+    )
+
+
+@lru_cache(maxsize=1)
+def _icon_shapes() -> dict[str, str]:
+    """Return the shapes of every Bootstrap icon by name."""
+    sprite = _ICONS.read_text(encoding="utf-8")
+    found = re.findall(r'<symbol[^>]*\bid="([\w-]+)"[^>]*>(.*?)</symbol>', sprite, re.S)
+    return {name: re.sub(r"\s+", " ", shape).strip() for name, shape in found}
+
+
+def icon(name: str) -> Markup:
+    """Return a Bootstrap icon, drawn inline: one page needs ten of two thousand.
+
+    Raises:
+        KeyError: Bootstrap has no such icon.
+    """
+    shape = _icon_shapes()[name]
+    return Markup(  # noqa: S704  # the shape is from a package's file
+        f'<svg class="icon" viewBox="0 0 16 16" fill="currentColor" '
+        f'aria-hidden="true" focusable="false">{shape}</svg>'
+    )
+
+
+@lru_cache(maxsize=256)
+def _version(path: Path, _changed: float) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+
+
+def _add_version(endpoint: str, values: dict[str, Any]) -> None:
+    """Put the content's hash into the address of a file, so it may be kept for ever."""
+    if not (endpoint == "static" or endpoint.endswith(".static")):
+        return
+    blueprint = endpoint.rpartition(".")[0]
+    owner = current_app.blueprints[blueprint] if blueprint else current_app
+    path = Path(owner.static_folder or "") / values.get("filename", "")
+    if path.is_file():
+        values["v"] = _version(path, path.stat().st_mtime)
+
+
+def _begin() -> None:
+    g.request_id = secrets.token_hex(8)
+    g.started = time.monotonic()
+    # Reading a list must not take SQLite's only write lock.
+    if request.method in READS and not _is_file():
+        reading(db.session())
+
+
+def _is_file() -> bool:
+    endpoint = request.endpoint or ""
+    return endpoint == "static" or endpoint.endswith(".static")
+
+
+def _finish(response: Response) -> Response:
+    if "request_id" not in g:  # the request failed before it began
+        g.request_id = secrets.token_hex(8)
+    response.headers["X-Request-ID"] = g.request_id
+    if not _is_file():
+        logger.info(
+            "request.done",
+            extra={
+                "request_id": g.request_id,
+                "method": request.method,
+                "endpoint": request.endpoint,
+                "status": response.status_code,
+                "seconds": round(time.monotonic() - g.get("started", 0.0), 4),
+            },
+        )
+    return response
+
+
+def init_app(app: Flask) -> None:
+    """Give every request its id and its transaction, and pages their helpers."""
+    app.before_request(_begin)
+    app.after_request(_finish)
+    app.url_defaults(_add_version)
+    app.jinja_env.globals.update(url_with=url_with, icon=icon, is_htmx=is_htmx)
+    app.jinja_env.trim_blocks = True
+    app.jinja_env.lstrip_blocks = True

@@ -1,0 +1,141 @@
+"""A console on an empty database, and browsers that are logged in to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import Engine
+from sqlalchemy.orm import Session
+from werkzeug.test import TestResponse
+
+from dashboard import create_app
+from dashboard.operators.accounts import create_operator
+from dashboard.operators.models import RoleName
+from tasks.config import Config
+from tasks.models import Congregation
+
+PASSWORD = "three bells at noon"
+
+
+class Browser(FlaskClient):
+    """A client that sends the session's CSRF token along, as forms and htmx do."""
+
+    token: str | None = None
+
+    def open(self, *args: Any, **kwargs: Any) -> TestResponse:
+        if kwargs.get("method") == "POST" and self.token:
+            headers = dict(kwargs.pop("headers", None) or {})
+            headers.setdefault("X-CSRFToken", self.token)
+            kwargs["headers"] = headers
+        return super().open(*args, **kwargs)
+
+    def learn_token(self, path: str = "/login") -> str:
+        """Read the CSRF token from a page."""
+        page = self.get(path).get_data(as_text=True)
+        found = re.search(r'name="csrf_token" value="([^"]+)"', page)
+        assert found, page
+        self.token = found[1]
+        return self.token
+
+    def log_in(self, email: str, password: str = PASSWORD) -> TestResponse:
+        """Log in through the page and learn the new session's token."""
+        self.learn_token()
+        answer = self.post("/login", data={"email": email, "password": password})
+        if answer.status_code == 302:
+            self.learn_token("/account/password")
+        return answer
+
+
+@pytest.fixture
+def config(sqlite_engine: Engine, tmp_path: Path) -> Config:
+    """Return the settings of a console on the test's database."""
+    return Config.from_environ(
+        {
+            "VAR_DIR": str(tmp_path / "var"),
+            "DATABASE_URL": sqlite_engine.url.render_as_string(hide_password=False),
+            "BASE_URL": "http://localhost",
+        }
+    )
+
+
+@pytest.fixture
+def app(config: Config) -> Iterator[Flask]:
+    """Return the console."""
+    from dashboard.extensions import db, limiter
+
+    made = create_app(config)
+    made.testing = True
+    made.test_client_class = Browser
+    yield made
+    limiter.reset()
+    with made.app_context():
+        db.session.remove()
+        db.engine.dispose()
+
+
+@pytest.fixture
+def client(app: Flask) -> Browser:
+    """Return a browser in which nobody is logged in."""
+    browser = app.test_client()
+    assert isinstance(browser, Browser)
+    return browser
+
+
+@pytest.fixture
+def congregation(sqlite_engine: Engine) -> Congregation:
+    """Return one congregation; its attributes can be read, it has no session."""
+    row = Congregation(slug="st-mary", name="St Mary", timezone="Europe/Paris")
+    with Session(sqlite_engine, expire_on_commit=False) as session, session.begin():
+        session.add(row)
+    return row
+
+
+@pytest.fixture
+def add_operator(sqlite_engine: Engine) -> Callable[..., str]:
+    """Return a function that adds an operator and returns the e-mail address."""
+
+    def add(role: RoleName | str, **values: Any) -> str:
+        email = values.pop("email", f"{role}@example.org")
+        with Session(sqlite_engine) as session, session.begin():
+            create_operator(session, email, PASSWORD, role, **values)
+        return str(email)
+
+    return add
+
+
+@pytest.fixture
+def log_in(app: Flask, add_operator: Callable[..., str]) -> Callable[..., Browser]:
+    """Return a function that adds an operator and gives their logged-in browser."""
+
+    def make(role: RoleName | str, **values: Any) -> Browser:
+        browser = app.test_client()
+        assert isinstance(browser, Browser)
+        answer = browser.log_in(add_operator(role, **values))
+        assert answer.status_code == 302, answer.get_data(as_text=True)
+        return browser
+
+    return make
+
+
+@pytest.fixture
+def as_viewer(log_in: Callable[..., Browser]) -> Browser:
+    """Return the browser of a viewer who sees every congregation."""
+    return log_in(RoleName.VIEWER)
+
+
+@pytest.fixture
+def as_operator(log_in: Callable[..., Browser]) -> Browser:
+    """Return the browser of an operator who sees every congregation."""
+    return log_in(RoleName.OPERATOR)
+
+
+@pytest.fixture
+def as_admin(log_in: Callable[..., Browser]) -> Browser:
+    """Return the browser of an admin."""
+    return log_in(RoleName.ADMIN)

@@ -1,0 +1,16 @@
+"""The console as a WSGI application: ``gunicorn wsgi:app``."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from dashboard import create_app
+from tasks.config import EX_CONFIG, Config
+from tasks.errors import ConfigError
+
+try:
+    app = create_app(Config.from_environ(os.environ))
+except ConfigError as error:
+    sys.stderr.write(f"carillon: {error}\n")
+    raise SystemExit(EX_CONFIG) from None
