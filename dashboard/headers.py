@@ -19,6 +19,7 @@ _POLICY: Final = "; ".join(
         "font-src 'self'",
         "connect-src 'self'",
         "manifest-src 'self'",
+        "frame-src 'self'",  # previews of mails, each sandboxed by its own policy
         "form-action 'self'",
         "base-uri 'none'",
         "frame-ancestors 'none'",
@@ -37,7 +38,7 @@ _HEADERS: Final = {
 
 def _protect(response: Response) -> Response:
     for name, value in _HEADERS.items():
-        response.headers[name] = value
+        response.headers.setdefault(name, value)  # a mail's frame has brought its own
     if current_app.config["SESSION_COOKIE_SECURE"]:
         response.headers["Strict-Transport-Security"] = "max-age=31536000"
     endpoint = request.endpoint or ""
