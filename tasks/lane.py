@@ -79,6 +79,8 @@ class Lane:
     every: timedelta  # between two sweeps when no doorbell rings
     batch: int  # rows one sweep takes at most
     backlog: Callable[[Session, datetime], Backlog]
+    #: The field of Config that replaces ``every``; None: the cadence is fixed.
+    every_setting: str | None = None
     workers: int = 1  # sweeps at once; operators may change it, 1 to WORKERS_MAX
 
 

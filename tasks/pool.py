@@ -64,7 +64,7 @@ class LanePool:
         self.resize(0)
 
     def join(self, deadline: float) -> bool:
-        """Wait for the threads until ``deadline`` (monotonic); returns whether all ended."""
+        """Wait for the threads until ``deadline``, monotonic; say whether all ended."""
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
         return not self.is_alive

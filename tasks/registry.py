@@ -40,6 +40,7 @@ LANES: Final = (
         sweep=rescue.sweep,
         backlog=rescue.backlog,
         every=timedelta(seconds=15),
+        every_setting="rescue_every",
         batch=500,
     ),
     Lane(

@@ -10,7 +10,7 @@ import socket
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Final
 
@@ -124,6 +124,9 @@ class Worker:
         self._drain()
 
     def _pool(self, lane: Lane) -> LanePool:
+        if lane.every_setting is not None:
+            lane = replace(lane, every=getattr(self._config, lane.every_setting))
+
         def run(trigger: LaneTrigger) -> bool:
             ran = run_lane(lane, self._bench, trigger)
             return ran is not None and ran.is_full and not self._stop.is_set()

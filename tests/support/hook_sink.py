@@ -29,7 +29,7 @@ class Hook:
     at: float = field(default_factory=time.time)  # seconds since the epoch
 
     @property
-    def json(self) -> Any:  # noqa: ANN401  # whatever was posted
+    def json(self) -> Any:  # whatever was posted
         return json.loads(self.body)
 
 

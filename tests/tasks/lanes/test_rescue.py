@@ -1,0 +1,101 @@
+"""The lane ``rescue``: what a vanished worker held comes back, or is set aside."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import pytest
+from sqlalchemy import select
+from sqlalchemy.orm import Session, sessionmaker
+
+from tasks.lanes import executions
+from tasks.lanes.rescue import sweep
+from tasks.models import Attempt, AttemptOutcome, Execution, ExecutionState, Reason
+from tests.support import factories
+from tests.support.factories import NOW
+from tests.support.fakes import FakePost, bench
+
+Sessions = sessionmaker[Session]
+LATER = NOW + timedelta(seconds=61)
+
+
+def _later() -> datetime:
+    return LATER
+
+
+def _claimed(make_session: Sessions, *, crashes: int = 0) -> UUID:
+    with make_session.begin() as session:
+        tenant = factories.congregation(session)
+        factories.booking(session, tenant)
+        rule = factories.rule(session, tenant)
+        id_ = factories.execution(session, rule, crashes=crashes).id
+        executions.claim(session, bench(make_session, lambda: NOW, FakePost()), limit=1)
+    return id_
+
+
+def test_a_lapsed_lease_is_taken_back_without_a_failure(make_session: Sessions) -> None:
+    id_ = _claimed(make_session)
+    result = sweep(bench(make_session, _later, FakePost()), 10)
+    assert result.taken_back == (id_,)
+    with make_session() as session:
+        execution = session.get_one(Execution, id_)
+        assert execution.state is ExecutionState.PENDING
+        assert execution.run_at == LATER
+        assert (execution.attempt, execution.crashes, execution.failures) == (1, 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("has_begun", "outcome"),
+    [(False, AttemptOutcome.CRASHED), (True, AttemptOutcome.UNKNOWN)],
+)
+def test_the_attempt_tells_not_begun_from_unknown(
+    make_session: Sessions, has_begun: bool, outcome: AttemptOutcome
+) -> None:
+    id_ = _claimed(make_session)
+    with make_session.begin() as session:
+        attempt = session.get_one(Attempt, (id_, 1))
+        attempt.effect_started_at = NOW if has_begun else None
+    sweep(bench(make_session, _later, FakePost()), 10)
+    with make_session() as session:
+        assert session.get_one(Attempt, (id_, 1)).outcome is outcome
+
+
+def test_a_lease_that_still_runs_is_left_alone(make_session: Sessions) -> None:
+    _claimed(make_session)
+    assert not sweep(bench(make_session, lambda: NOW, FakePost()), 10).taken_back
+
+
+def test_the_third_crash_quarantines(make_session: Sessions) -> None:
+    id_ = _claimed(make_session, crashes=2)
+    result = sweep(bench(make_session, _later, FakePost()), 10)
+    assert result.quarantined == (id_,)
+    with make_session() as session:
+        execution = session.get_one(Execution, id_)
+        assert execution.state is ExecutionState.QUARANTINED
+        assert execution.reason is Reason.WORKER_CRASHES
+
+
+def test_sweeping_twice_takes_back_once(make_session: Sessions) -> None:
+    id_ = _claimed(make_session)
+    sweep(bench(make_session, _later, FakePost()), 10)
+    assert not sweep(bench(make_session, _later, FakePost()), 10).taken_back
+    with make_session() as session:
+        assert session.get_one(Execution, id_).crashes == 1
+
+
+def test_it_pages_through_more_than_one_batch(make_session: Sessions) -> None:
+    with make_session.begin() as session:
+        tenant = factories.congregation(session)
+        factories.booking(session, tenant)
+        rule = factories.rule(session, tenant)
+        for _ in range(5):
+            factories.execution(session, rule)
+        executions.claim(session, bench(make_session, lambda: NOW, FakePost()), limit=5)
+    first = sweep(bench(make_session, _later, FakePost()), 3)
+    second = sweep(bench(make_session, _later, FakePost()), 3)
+    assert (len(first.taken_back), first.is_full) == (3, True)
+    assert (len(second.taken_back), second.is_full) == (2, False)
+    with make_session() as session:
+        states = session.scalars(select(Execution.state)).all()
+        assert set(states) == {ExecutionState.PENDING}
