@@ -1,0 +1,174 @@
+"""What operators may do to executions: retry them, and cancel what has not begun."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import Select, select
+from sqlalchemy.orm import Session
+
+from tasks import doorbell
+from tasks.errors import Conflict
+from tasks.models import Execution, ExecutionState, Reason
+from tasks.operations.allowed import NOT_CANCELLABLE, NOT_RETRYABLE, RETRYABLE
+from tasks.operations.audit import Actor
+from tasks.operations.bulk import (
+    BULK_MAX,
+    Bulk,
+    Verb,
+    change_matching,
+    change_selected,
+    count,
+)
+from tasks.operations.matching import Matching, is_state, narrow
+from tasks.operations.single import Answer, change_one, columns_of
+
+LANE: Final = "executions"
+
+
+def _queued(now: datetime) -> dict[str, Any]:
+    # The attempt stays: it is the fence, and lowering it would let late writers in.
+    # The error stays too, until the next attempt has something to say.
+    return {
+        "state": ExecutionState.PENDING,
+        "run_at": now,
+        "failures": 0,
+        "crashes": 0,
+        "reason": None,
+        "settled_at": None,
+        "worker": None,
+        "lease_until": None,
+    }
+
+
+def _cancelled(now: datetime) -> dict[str, Any]:
+    return {
+        "state": ExecutionState.CANCELLED,
+        "reason": Reason.OPERATOR,
+        "settled_at": now,
+    }
+
+
+def _plural(n: int) -> str:
+    return f"{n} execution" if n == 1 else f"{n} executions"
+
+
+_RETRY: Final = Verb(
+    Execution,
+    "execution",
+    "execution.retried",
+    (Execution.state.in_(RETRYABLE),),
+    _queued,
+    lambda n: f"Queued {_plural(n)} for another try.",
+)
+_CANCEL: Final = Verb(
+    Execution,
+    "execution",
+    "execution.cancelled",
+    (is_state(Execution, ExecutionState.PENDING),),
+    _cancelled,
+    lambda n: f"Cancelled {_plural(n)}.",
+)
+
+
+def retry_execution(
+    session: Session, execution_id: UUID, actor: Actor, *, now: datetime
+) -> Answer:
+    """Queue a failed or quarantined execution again, with all its attempts to use.
+
+    Pressed twice, it is queued once: the second answer is ``ALREADY``.
+
+    Raises:
+        NotFound: the session sees no such execution.
+        Conflict: its state does not allow it; the message says why.
+    """
+    after = {"state": ExecutionState.PENDING, "failures": 0, "crashes": 0}
+    if change_one(session, _RETRY, execution_id, actor, now, after):
+        doorbell.ask(session, LANE)
+        return Answer.DONE
+    state = _state(session, execution_id)
+    if state in (ExecutionState.PENDING, ExecutionState.RUNNING):
+        return Answer.ALREADY
+    raise Conflict("not_retryable", NOT_RETRYABLE[state])
+
+
+def retry_many(
+    session: Session, ids: Collection[UUID], actor: Actor, *, now: datetime
+) -> Bulk:
+    """Queue those of the selected executions that are failed or quarantined.
+
+    Raises:
+        InvalidInput: none is selected, or too many are.
+    """
+    bulk = change_selected(session, _RETRY, ids, actor, now)
+    if bulk.n_done:
+        doorbell.ask(session, LANE)
+    return bulk
+
+
+def retry_matching(
+    session: Session,
+    matching: Matching,
+    high_water: datetime,
+    actor: Actor,
+    *,
+    now: datetime,
+    limit: int = BULK_MAX,
+) -> Bulk:
+    """Queue every failed or quarantined execution that matches, oldest first.
+
+    Args:
+        high_water: what failed after this instant is left alone, since nobody saw it
+            when the number was confirmed.
+        limit: the most rows at once.
+    """
+    asked = {"filter": matching.as_json(), "high_water": high_water.isoformat()}
+    ids = _retryable(matching, high_water)
+    bulk = change_matching(session, _RETRY, ids, asked, actor, now, limit)
+    if bulk.n_done:
+        doorbell.ask(session, LANE)
+    return bulk
+
+
+def count_retryable(
+    session: Session, matching: Matching, high_water: datetime, limit: int = BULK_MAX
+) -> int:
+    """Return how many executions ``retry_matching`` would queue, up to ``limit``."""
+    return count(session, _retryable(matching, high_water), limit)
+
+
+def cancel_execution(
+    session: Session, execution_id: UUID, actor: Actor, *, now: datetime
+) -> Answer:
+    """Cancel an execution that no worker has begun; nothing is sent afterwards.
+
+    Raises:
+        NotFound: the session sees no such execution.
+        Conflict: it is running or has ended; the message says so.
+    """
+    after = {"state": ExecutionState.CANCELLED}
+    if change_one(session, _CANCEL, execution_id, actor, now, after):
+        return Answer.DONE
+    state = _state(session, execution_id)
+    if state is ExecutionState.CANCELLED:
+        return Answer.ALREADY
+    raise Conflict("not_cancellable", NOT_CANCELLABLE[state])
+
+
+def _state(session: Session, execution_id: UUID) -> ExecutionState:
+    state: ExecutionState = columns_of(session, Execution, execution_id, "state")[
+        "state"
+    ]
+    return state
+
+
+def _retryable(matching: Matching, high_water: datetime) -> Select[UUID]:
+    statement = select(Execution.id).where(
+        Execution.state.in_(RETRYABLE), Execution.settled_at <= high_water
+    )
+    return narrow(statement, Execution, matching).order_by(
+        Execution.created_at, Execution.id
+    )

@@ -1,0 +1,138 @@
+"""What narrows a list of executions or scheduled jobs, for pages and for bulk verbs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any, Final, TypeVar
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Select, and_, literal_column, or_, select
+from sqlalchemy.orm import InstrumentedAttribute
+
+from tasks.models import (
+    Booking,
+    Congregation,
+    Episode,
+    EpisodeGuest,
+    Execution,
+    ExecutionState,
+    ScheduledJob,
+)
+from tasks.models.base import EntityOfCongregation
+
+Model = type[Execution] | type[ScheduledJob]
+S = TypeVar("S", bound=Select[Any])
+
+#: Text is looked for among this many rows, the newest that the other filters leave:
+#: no index serves words inside of names, and no page may read a big table to its end.
+SEARCH_WINDOW: Final = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """Which rows are meant; what is None or empty narrows nothing."""
+
+    state: str | None = None
+    rule_id: UUID | None = None
+    congregation_id: UUID | None = None
+    podcast_id: str | None = None
+    booking_id: str | None = None  # found by index, however old
+    event_id: UUID | None = None  # executions only
+    text: str = ""  # part of a recipient, an id, a guest's name or an episode's title
+    since: datetime | None = None  # executions: made; scheduled jobs: due
+    until: datetime | None = None  # not included
+    late_before: datetime | None = None  # waits, and should have begun before this
+
+    def as_json(self) -> dict[str, str]:
+        """Return what is set, for the audit log."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: str(value) for name, value in values.items() if value}
+
+
+def narrow(statement: S, model: Model, matching: Matching) -> S:
+    """Return ``statement``, which selects from ``model``, with only what matches."""
+    conditions = _conditions(model, matching)
+    if not matching.text:
+        return statement.where(*conditions)
+    newest = (
+        select(model.id)
+        .where(*conditions)
+        .order_by(_at(model).desc(), model.id.desc())
+        .limit(SEARCH_WINDOW)
+        .subquery("newest")
+    )
+    return statement.join(newest, newest.c.id == model.id).where(
+        _holds(model, matching.text)
+    )
+
+
+def is_state(model: Model, state: str) -> ColumnElement[bool]:
+    """Return whether a row is in ``state``.
+
+    "Pending" is written into the statement: neither database uses a partial index for
+    a parameter.
+    """
+    if state == ExecutionState.PENDING:
+        return model.state == literal_column("'pending'")
+    return model.state == state
+
+
+def of_same(
+    table: type[EntityOfCongregation], model: Model, column: InstrumentedAttribute[Any]
+) -> ColumnElement[bool]:
+    """Return the join to the row that a producer's id names, if it is here."""
+    return and_(table.congregation_id == model.congregation_id, table.id == column)
+
+
+def _at(model: Model) -> Any:  # noqa: ANN401  # a column of either table
+    return Execution.created_at if model is Execution else ScheduledJob.due_at
+
+
+def _conditions(model: Model, matching: Matching) -> list[ColumnElement[bool]]:
+    found = [
+        column == value
+        for column, value in (
+            (model.rule_id, matching.rule_id),
+            (model.congregation_id, matching.congregation_id),
+            (model.podcast_id, matching.podcast_id),
+        )
+        if value is not None
+    ]
+    if matching.state:
+        found.append(is_state(model, matching.state))
+    if matching.booking_id:
+        # The index begins with the congregation: naming all of them lets it be used.
+        everywhere = model.congregation_id.in_(select(Congregation.id))
+        found += [everywhere, model.booking_id == matching.booking_id]
+    if matching.event_id:
+        found.append(Execution.event_id == matching.event_id)
+    if matching.late_before:
+        late = model.run_at < matching.late_before
+        found += [is_state(model, ExecutionState.PENDING), late]
+    if matching.since:
+        found.append(_at(model) >= matching.since)
+    if matching.until:
+        found.append(_at(model) < matching.until)
+    return found
+
+
+def _holds(model: Model, text: str) -> ColumnElement[bool]:
+    """Return whether a row, or what it is about, has ``text`` in it, in any case."""
+    columns: list[Any] = [model.booking_id, model.episode_id, model.guest_id]
+    if model is Execution:
+        columns.append(Execution.recipient)
+    named = (
+        (Booking, Booking.guest_name, model.booking_id),
+        (EpisodeGuest, EpisodeGuest.name, model.guest_id),
+        (Episode, Episode.title, model.episode_id),
+    )
+    return or_(
+        *(column.icontains(text, autoescape=True) for column in columns),
+        *(
+            select(table.id)
+            .where(of_same(table, model, id_), name.icontains(text, autoescape=True))
+            .exists()
+            for table, name, id_ in named
+        ),
+    )
