@@ -1,0 +1,193 @@
+"""Every trigger: what a rule can wait for, one row each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, Literal
+
+Subject = Literal["booking", "episode", "guest"]
+#: The date a time trigger counts from.
+Reference = Literal["recording", "publish", "booking"]
+
+_CONGREGATION: Final = (
+    "congregation.name",
+    "congregation.slug",
+    "congregation.locale",
+    "congregation.timezone",
+)
+_PODCAST: Final = (
+    "podcast.id",
+    "podcast.title",
+    "podcast.slug",
+    "podcast.timezone",
+    "podcast.host_name",
+    "podcast.host_email",
+)
+_BOOKING: Final = (
+    "booking.id",
+    "booking.guest_name",
+    "booking.guest_email",
+    "booking.guest_phone",
+    "booking.start_time",
+    "booking.end_time",
+    "booking.timezone",
+    "booking.meeting_url",
+    "booking.status",
+    "booking_link.id",
+    "booking_link.name",
+)
+_EPISODE: Final = (
+    "episode.id",
+    "episode.title",
+    "episode.episode_number",
+    "episode.description",
+    "episode.status",
+    "episode.recording_at",
+    "episode.scheduled_for",
+    "episode.published_at",
+    "episode.timezone",
+)
+_GUEST: Final = ("guest.id", "guest.name", "guest.email")
+
+_OF_BOOKING: Final = _CONGREGATION + _PODCAST + _BOOKING + _EPISODE + _GUEST
+_OF_EPISODE: Final = _CONGREGATION + _PODCAST + _EPISODE + _GUEST
+_OF_GUEST: Final = _CONGREGATION + _PODCAST + _GUEST + _EPISODE
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """One thing that rules can wait for: an event, or a distance from a date."""
+
+    name: str  # stored in rules and events, e.g. "booking.confirmed"
+    title: str  # for lists of operators
+    sentence: str  # ends "…" of "When …" or of "{offset} …"
+    subject: Subject
+    variables: tuple[str, ...]  # what messages may use, e.g. "guest.name"
+    reference: Reference | None = None  # None: an event, not a date
+    direction: Literal[-1, 0, 1] = 0  # before or after the reference; 0: an event
+
+    @property
+    def is_time(self) -> bool:
+        """Whether it counts from a date instead of waiting for an event."""
+        return self.reference is not None
+
+
+_ROWS: Final = (
+    Trigger(
+        "booking.confirmed",
+        "Booking confirmed",
+        "a booking is confirmed",
+        "booking",
+        _OF_BOOKING,
+    ),
+    Trigger(
+        "booking.declined",
+        "Booking declined",
+        "a booking is declined",
+        "booking",
+        _OF_BOOKING,
+    ),
+    Trigger(
+        "booking.canceled",
+        "Booking cancelled",
+        "a booking is cancelled",
+        "booking",
+        _OF_BOOKING,
+    ),
+    Trigger(
+        "booking.rescheduled",
+        "Booking moved",
+        "a booking moves to another time",
+        "booking",
+        _OF_BOOKING,
+    ),
+    Trigger(
+        "episode.published",
+        "Episode published",
+        "an episode is published",
+        "episode",
+        _OF_EPISODE,
+    ),
+    Trigger(
+        "episode.scheduled",
+        "Episode scheduled",
+        "an episode gets its publication date",
+        "episode",
+        _OF_EPISODE,
+    ),
+    Trigger(
+        "episode.draft_created",
+        "Episode draft created",
+        "a draft of an episode is created",
+        "episode",
+        _OF_EPISODE,
+    ),
+    Trigger(
+        "guest.responded",
+        "Guest responded",
+        "a guest responds",
+        "guest",
+        _OF_GUEST,
+    ),
+    Trigger(
+        "guest.reminder_sent",
+        "Guest reminded",
+        "a guest was reminded",
+        "guest",
+        _OF_GUEST,
+    ),
+    Trigger(
+        "time.before_recording",
+        "Before the recording",
+        "before the recording",
+        "booking",
+        _OF_BOOKING,
+        reference="recording",
+        direction=-1,
+    ),
+    Trigger(
+        "time.after_recording",
+        "After the recording",
+        "after the recording",
+        "booking",
+        _OF_BOOKING,
+        reference="recording",
+        direction=1,
+    ),
+    Trigger(
+        "time.before_publish",
+        "Before the publication",
+        "before the publication",
+        "episode",
+        _OF_EPISODE,
+        reference="publish",
+        direction=-1,
+    ),
+    Trigger(
+        "time.after_publish",
+        "After the publication",
+        "after the publication",
+        "episode",
+        _OF_EPISODE,
+        reference="publish",
+        direction=1,
+    ),
+    Trigger(
+        "time.after_booking",
+        "After the booking",
+        "after the booking is confirmed",
+        "booking",
+        _OF_BOOKING,
+        reference="booking",
+        direction=1,
+    ),
+)
+
+#: All triggers by name, in the order in which operators see them.
+TRIGGERS: Final[Mapping[str, Trigger]] = MappingProxyType(
+    {trigger.name: trigger for trigger in _ROWS}
+)
+#: The names of the triggers that count from a date.
+TIME_TRIGGERS: Final = tuple(row.name for row in _ROWS if row.is_time)
