@@ -35,7 +35,7 @@ def due_at(rule: Rule, reference_at: datetime, timezone: str) -> datetime:
 
 
 def is_too_late(
-    rule: Rule,  # its settings of lateness will count here
+    rule: Rule,
     trigger: Trigger,
     due_at: datetime,
     reference_at: datetime,
@@ -48,10 +48,10 @@ def is_too_late(
     """
     if trigger.direction >= 0:
         return now > due_at + LATE_AFTER
-    offset = reference_at - due_at
-    if offset <= timedelta(0):
+    if rule.offset_value == 0:
         return now > due_at + LATE_MIN
-    return now >= reference_at or now > due_at + max(LATE_MIN, offset * LATE_SHARE)
+    share = (reference_at - due_at) * LATE_SHARE
+    return now >= reference_at or now > due_at + max(LATE_MIN, share)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ def insert_new(
     dialect = postgresql if session.get_bind().dialect.name == "postgresql" else sqlite
     statement = (
         # The table, not the class: the ORM would look for rows of its identity map.
-        dialect.insert(model.__table__)  # type: ignore[arg-type]
+        dialect.insert(model.__table__)
         .on_conflict_do_nothing(index_elements=list(unique), index_where=among)
         .returning(model.id)
     )
