@@ -1,0 +1,76 @@
+"""The command line: ``carillon``."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Final
+
+import click
+
+from tasks.config import EX_CONFIG
+from tasks.errors import ConfigError, EngineError, InvalidInput
+
+#: Every command and its module; a command's name is its function's in that module.
+#: Read only when it is called, so that the worker never imports the console.
+COMMANDS: Final = {
+    "run": "dashboard.cli.run",
+    "web": "dashboard.cli.web",
+    "worker": "dashboard.cli.worker",
+    "migrate": "dashboard.cli.migrate",
+    "create-operator": "dashboard.cli.operators",
+    "token": "dashboard.cli.token",
+    "sweep": "dashboard.cli.sweep",
+    "emit": "dashboard.cli.emit",
+    "doctor": "dashboard.cli.doctor",
+    "demo": "dashboard.cli.demo",
+    "new-migration": "dashboard.cli.migrate",
+}
+
+
+class Commands(click.Group):
+    """Finds commands in ``COMMANDS``."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(COMMANDS[cmd_name])
+        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS:
+            known = ", ".join(COMMANDS)
+            ctx.fail(f"There is no command {args[0]!r}. The commands are: {known}.")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="carillon")
+def cli() -> None:
+    """Run an organisation's background work, and see it in one console.
+
+    Settings come from the environment; docs/configuration.md lists them.
+    """
+
+
+def main() -> None:
+    """Run the command line; what is expected to go wrong ends in one sentence."""
+    try:
+        cli()
+    except ConfigError as error:
+        _end(str(error), EX_CONFIG)
+    except InvalidInput as error:
+        _end(error.message, 1)
+    except EngineError as error:
+        _end(str(error), 1)
+
+
+def _end(sentence: str, status: int) -> None:
+    click.echo(f"carillon: {sentence}", err=True)
+    sys.exit(status)

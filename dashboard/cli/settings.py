@@ -1,0 +1,70 @@
+"""What several commands need: the settings, a database, free ports."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy import Engine
+from sqlalchemy.exc import OperationalError
+
+from tasks.config import Config
+from tasks.db import make_engine
+from tasks.errors import ConfigError, EngineError
+
+
+def read_config() -> Config:
+    """Return the settings of this process's environment.
+
+    Raises:
+        ConfigError: a setting is missing or wrong.
+    """
+    return Config.from_environ(os.environ)
+
+
+@contextmanager
+def database(config: Config) -> Iterator[Engine]:
+    """Lend an engine to one command.
+
+    Raises:
+        EngineError: the database does not answer, or has no tables yet.
+    """
+    engine = make_engine(config.database_url)
+    try:
+        yield engine
+    except OperationalError as error:
+        raise EngineError(
+            f"The database at {config.database_url.render_as_string()} cannot do "
+            f"this ({first_line(error)}). Run: carillon doctor"
+        ) from error
+    finally:
+        engine.dispose()
+
+
+def first_line(error: BaseException) -> str:
+    """Return an error's own words on one line, without SQLAlchemy's trimmings."""
+    cause = getattr(error, "orig", None) or error
+    return str(cause).strip().partition("\n")[0].rstrip(".") or type(cause).__name__
+
+
+def refuse_taken_port(setting: str, host: str, port: int) -> None:
+    """Make sure that ``port`` can be listened on.
+
+    Raises:
+        ConfigError: it cannot; the sentence names the setting.
+    """
+    if port == 0:
+        return
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        # As servers do, so that connections of a server just stopped do not count.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise ConfigError(
+                f"{setting} is {port}, but {host}:{port} cannot be listened on "
+                f"({error.strerror}); stop what uses it, or set {setting} to another."
+            ) from error

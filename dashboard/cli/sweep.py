@@ -1,0 +1,35 @@
+"""``carillon sweep``: one lane, here and now."""
+
+from __future__ import annotations
+
+import click
+
+from dashboard.cli.logs import configure_logging
+from dashboard.cli.settings import database, read_config
+from tasks import queue
+from tasks.errors import EngineError
+from tasks.models import LaneTrigger
+from tasks.registry import lane as find_lane
+from tasks.runner import run_lane
+from tasks.worker import make_bench
+
+
+@click.command()
+@click.argument("lane")
+def sweep(lane: str) -> None:
+    """Sweep LANE once in this process, whether or not a worker runs."""
+    configure_logging()
+    chosen = find_lane(lane)
+    config = read_config()
+    queue.configure(config)
+    with database(config) as engine:
+        ran = run_lane(chosen, make_bench(config, engine), LaneTrigger.OPERATOR)
+    if ran is None:
+        raise EngineError(
+            f"{chosen.title} was not swept: the lane is paused, or the database does "
+            "not answer."
+        )
+    if ran.error:
+        raise EngineError(f"{chosen.title} failed: {ran.error}")
+    moved = ", ".join(f"{n} {outcome}" for outcome, n in ran.moved.items())
+    click.echo(f"{chosen.title}: {moved or 'nothing was due'}.")

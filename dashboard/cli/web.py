@@ -1,0 +1,76 @@
+"""``carillon web``: the console and the API, served by gunicorn."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any, Final
+
+import click
+from flask import Flask
+from gunicorn.app.base import BaseApplication
+
+from dashboard import create_app
+from dashboard.cli.lifeline import hold_lifeline, lifeline_option
+from dashboard.cli.logs import configure_logging
+from dashboard.cli.settings import read_config, refuse_taken_port
+from tasks import queue
+from tasks.config import Config
+
+logger = logging.getLogger(__name__)
+
+#: Requests that one process answers at once.
+_THREADS: Final = 8
+#: How long a request under way may take when the server stops, in seconds.
+_GRACE_SECONDS: Final = 20
+#: A process that is silent for so long is replaced, in seconds.
+_TIMEOUT_SECONDS: Final = 60
+
+
+class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
+    """Gunicorn with our settings instead of a file of its own."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        super().__init__()
+
+    def load_config(self) -> None:
+        for name, value in _gunicorn_settings(self._config).items():
+            self.cfg.set(name, value)
+
+    def load(self) -> Flask:
+        return create_app(self._config)
+
+
+def _gunicorn_settings(config: Config) -> Mapping[str, Any]:
+    host = f"[{config.web_host}]" if ":" in config.web_host else config.web_host
+    return {
+        "bind": f"{host}:{config.web_port}",
+        "workers": config.web_workers,
+        "worker_class": "gthread",
+        "threads": _THREADS,
+        # Loaded once, before the processes part: no connection is open by then.
+        "preload_app": True,
+        "timeout": _TIMEOUT_SECONDS,
+        "graceful_timeout": _GRACE_SECONDS,
+        "control_socket_disable": True,  # it would write into the home folder
+        "loglevel": "warning",
+        "when_ready": _tell,
+    }
+
+
+def _tell(_server: object) -> None:
+    logger.info("web.started")
+
+
+@click.command()
+@lifeline_option
+def web(lifeline: bool) -> None:
+    """Serve the console and the HTTP API in the foreground."""
+    configure_logging()
+    config = read_config()
+    refuse_taken_port("PORT", config.web_host, config.web_port)
+    queue.configure(config)
+    if lifeline:
+        hold_lifeline()
+    Server(config).run()
