@@ -8,16 +8,26 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-import js_lib_htmx
+import js_lib_htmx  # type: ignore[import-untyped]  # one constant of it is used
 from flask import Blueprint, Flask
-from flask_openapi3 import APIBlueprint, Info, OpenAPI
+from flask_openapi3.blueprint import APIBlueprint
+from flask_openapi3.models.info import Info
+from flask_openapi3.openapi import OpenAPI
 from sqlalchemy import text
 
-from dashboard import errors, filters, headers, navigation, scope, security, web
+from dashboard import (
+    errors,
+    filters,
+    headers,
+    navigation,
+    scope,
+    security,
+    sessions,
+    web,
+)
 from dashboard.config import flask_settings
 from dashboard.extensions import bootstrap, csrf, db, limiter
 from dashboard.operators import login
-from dashboard.sessions import DatabaseSessions, watch_logins
 from tasks.config import Config
 
 logger = logging.getLogger(__name__)
@@ -51,16 +61,16 @@ def create_app(config: Config) -> Flask:
         template_folder=str(ROOT / "templates"),
     )
     app.config.from_mapping(flask_settings(config))
-    app.session_interface = DatabaseSessions()
+    app.session_interface = sessions.DatabaseSessions()
     db.init_app(app)
     bootstrap.init_app(app)
     limiter.init_app(app)
     # The order of what happens before a request is the order of these lines.
     web.init_app(app)
+    sessions.init_app(app)
     headers.init_app(app)
     csrf.init_app(app)
     login.init_app(app)
-    watch_logins(app)
     security.init_app(app)
     scope.init_app(app)
     errors.init_app(app)

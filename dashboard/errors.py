@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 from typing import Final
 
-from flask import Flask, g, jsonify, render_template, request
+from flask import Flask, Response, g, jsonify, render_template, request
+from flask.globals import request_ctx
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
+from sqlalchemy.exc import OperationalError
 from werkzeug.exceptions import HTTPException
 
 from tasks.errors import Conflict, InvalidInput, NotFound
@@ -24,6 +26,11 @@ PAGES: Final = {
     409: ("conflict", "That does not fit", "Something else has changed meanwhile."),
     413: ("too_large", "Too much", "What was sent is larger than 1 MB."),
     429: ("too_many_requests", "Slow down", "Too many requests. Try again later."),
+    503: (
+        "database_unavailable",
+        "One moment",
+        "The database does not answer. Nothing was saved. Try again in a minute.",
+    ),
     500: (
         "internal",
         "Something broke",
@@ -46,8 +53,7 @@ def _on_http_error(error: HTTPException) -> ResponseReturnValue:
         for name, value in error.get_headers()
         if name.lower() != "content-type"
     }
-    body, _status = _answer(status, sentence)
-    return body, status, headers
+    return *_answer(status, sentence), headers
 
 
 def _on_csrf_error(_error: CSRFError) -> ResponseReturnValue:
@@ -63,10 +69,17 @@ def _on_engine_error(error: InvalidInput) -> ResponseReturnValue:
     return _answer(status, error.message, code=error.code)
 
 
+def _on_database_error(error: OperationalError) -> ResponseReturnValue:
+    logger.error("database.unavailable", exc_info=error)
+    return *_answer(503, PAGES[503][2]), {"Retry-After": "10"}
+
+
 def _answer(
     status: int, sentence: str, *, code: str | None = None
-) -> tuple[ResponseReturnValue, int]:
+) -> tuple[str | Response, int]:
     known, title, _ = PAGES.get(status, PAGES[500])
+    if request_ctx.url_adapter is None:  # a foreign host: no address can be made
+        return Response(sentence, mimetype="text/plain"), status
     if request.path.startswith("/api/"):
         return jsonify(error={"code": code or known, "message": sentence}), status
     return (
@@ -85,4 +98,5 @@ def init_app(app: Flask) -> None:
     """Answer every error in our words."""
     app.register_error_handler(HTTPException, _on_http_error)
     app.register_error_handler(CSRFError, _on_csrf_error)
+    app.register_error_handler(OperationalError, _on_database_error)
     app.register_error_handler(InvalidInput, _on_engine_error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from flask import Flask, g
 
@@ -90,7 +90,7 @@ def reason(code: str | None) -> str:
         return code.replace("_", " ").capitalize() + "."
 
 
-def pretty(value: Any) -> str:
+def pretty(value: object) -> str:
     """Return a JSON value indented, for a ``<pre>``."""
     return json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True, default=str)
 

@@ -55,12 +55,12 @@ def is_current(section: Section) -> bool:
     return request.blueprint == section.blueprint
 
 
-def section_url(**values: str) -> str:
+def section_url(congregation: str) -> str:
     """Return the start of the section that the page being shown belongs to."""
     for section in SECTIONS:
         if is_current(section):
-            return url_for(section.endpoint, **values)
-    return url_for(SECTIONS[0].endpoint, **values)
+            return url_for(section.endpoint, congregation=congregation)
+    return url_for(SECTIONS[0].endpoint, congregation=congregation)
 
 
 def init_app(app: Flask) -> None:

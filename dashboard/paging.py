@@ -19,6 +19,7 @@ from sqlalchemy.sql.operators import desc_op
 from tasks.errors import InvalidInput
 
 T = TypeVar("T")
+U = TypeVar("U")
 Ts = TypeVarTuple("Ts")
 Side = Literal["after", "before"]
 #: One sort column, as in ``Execution.id`` or ``Execution.id.desc()``; never null.
@@ -47,14 +48,14 @@ def paginate(
 @overload
 def paginate(
     session: Session,
-    statement: Select[*Ts],
+    statement: Select[T, U, *Ts],
     columns: Sequence[Key],
     cursor: str | None,
     limit: int,
-) -> Page[Row[*Ts]]: ...
+) -> Page[Row[T, U, *Ts]]: ...
 def paginate(
     session: Session,
-    statement: Select[Any],
+    statement: Select[*tuple[Any, ...]],
     columns: Sequence[Key],
     cursor: str | None,
     limit: int,
@@ -108,7 +109,7 @@ def _selected(rows: Sequence[Row[Any]], names: list[str]) -> Sequence[Any]:
     return IteratorResult(SimpleResultMetaData(names), wanted).all()
 
 
-def _plain(column: Key) -> Any:
+def _plain(column: Key) -> ColumnElement[Any] | InstrumentedAttribute[Any]:
     return column.element if isinstance(column, UnaryExpression) else column
 
 
@@ -136,15 +137,15 @@ def _decode(cursor: str, keys: Sequence[Any]) -> tuple[Side, tuple[Any, ...]]:
     return side, tuple(values)
 
 
-def _typed(value: Any, key: Any) -> Any:
+def _typed(value: object, key: Key) -> object:
     kind = key.type.python_type
     if kind is datetime:
-        moment = datetime.fromisoformat(value)
+        moment = datetime.fromisoformat(str(value))
         if moment.tzinfo is None:
             raise ValueError("a cursor's instants are aware")
         return moment
     if kind is UUID:
-        return UUID(value)
+        return UUID(str(value))
     if not isinstance(value, kind):
         raise TypeError(f"{value!r} is no {kind.__name__}")
     return value

@@ -33,7 +33,7 @@ def is_htmx() -> bool:
     return "HX-Request" in request.headers and "HX-Boosted" not in request.headers
 
 
-def render(template: str, *, fragment: str | None = None, **values: Any) -> str:
+def render(template: str, *, fragment: str | None = None, **values: object) -> str:
     """Return a page; for htmx only its ``fragment``, if it has one.
 
     The page includes the same fragment, so neither is written twice.
@@ -60,7 +60,9 @@ def url_with(**changes: str | int | None) -> str:
 def _icon_shapes() -> dict[str, str]:
     """Return the shapes of every Bootstrap icon by name."""
     sprite = _ICONS.read_text(encoding="utf-8")
-    found = re.findall(r'<symbol[^>]*\bid="([\w-]+)"[^>]*>(.*?)</symbol>', sprite, re.S)
+    found = re.findall(
+        r'<symbol[^>]*\bid="([\w-]+)"[^>]*>(.*?)</symbol>', sprite, re.DOTALL
+    )
     return {name: re.sub(r"\s+", " ", shape).strip() for name, shape in found}
 
 
@@ -97,7 +99,7 @@ def _begin() -> None:
     g.request_id = secrets.token_hex(8)
     g.started = time.monotonic()
     # Reading a list must not take SQLite's only write lock.
-    if request.method in READS and not _is_file():
+    if request.method in READS and not _is_file() and request.blueprint != "api":
         reading(db.session())
 
 

@@ -6,10 +6,10 @@ import secrets
 from collections.abc import Collection
 from uuid import UUID
 
-from email_validator import EmailNotValidError, validate_email
 from sqlalchemy import delete, func, insert, select
 from sqlalchemy.orm import Session
 
+from dashboard.operators.checks import checked_email, checked_password
 from dashboard.operators.models import (
     Operator,
     Role,
@@ -17,9 +17,9 @@ from dashboard.operators.models import (
     operator_congregations,
     operators_roles,
 )
-from dashboard.operators.passwords import hash_password, weakness
-from dashboard.sessions import end_sessions
-from tasks.errors import Conflict, InvalidInput, NotFound
+from dashboard.operators.passwords import hash_password
+from dashboard.session_rows import end_sessions
+from tasks.errors import Conflict, NotFound
 from tasks.operations.audit import SYSTEM, Actor, Subject, record
 
 
@@ -138,30 +138,6 @@ def find(session: Session, operator_id: UUID) -> Operator:
     if operator is None:
         raise NotFound("operator_not_found", "This operator does not exist any more.")
     return operator
-
-
-def checked_email(email: str) -> str:
-    """Return the address in lower case.
-
-    Raises:
-        InvalidInput: it is no e-mail address.
-    """
-    try:
-        found = validate_email(email.strip(), check_deliverability=False)
-    except EmailNotValidError as error:
-        raise InvalidInput("bad_email", str(error), field="email") from error
-    return found.normalized.lower()
-
-
-def checked_password(password: str, email: str) -> str:
-    """Return the password as it is.
-
-    Raises:
-        InvalidInput: it is too short, too long or too common.
-    """
-    if sentence := weakness(password, email):
-        raise InvalidInput("weak_password", sentence, field="password")
-    return password
 
 
 def _role(session: Session, name: RoleName) -> Role:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 from uuid import UUID
 
 from flask_wtf import FlaskForm
@@ -10,6 +11,7 @@ from wtforms import (
     BooleanField,
     EmailField,
     RadioField,
+    SelectChoice,
     SelectMultipleField,
     StringField,
 )
@@ -18,7 +20,7 @@ from wtforms.validators import InputRequired, Length
 from dashboard.operators.models import RoleName
 from tasks.models import Congregation
 
-ROLE_SENTENCES = {
+_ROLES: Final = {
     RoleName.VIEWER: "Viewer: sees everything, changes nothing",
     RoleName.OPERATOR: "Operator: also changes rules, retries, cancels, pauses lanes",
     RoleName.ADMIN: "Admin: also manages operators, tokens and congregations",
@@ -31,7 +33,7 @@ class AccessForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
     role = RadioField(
         "Role",
         [InputRequired()],
-        choices=[(role.value, text) for role, text in ROLE_SENTENCES.items()],
+        choices=[SelectChoice(role.value, text) for role, text in _ROLES.items()],
         default=RoleName.VIEWER.value,
     )
     sees_all = BooleanField("Sees every congregation, also those to come", default=True)
@@ -43,7 +45,9 @@ class AccessForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
 
     def offer(self, congregations: Sequence[Congregation]) -> None:
         """Say which congregations may be chosen."""
-        self.congregations.choices = [(one.id, one.name) for one in congregations]
+        self.congregations.choices = [
+            SelectChoice(one.id, one.name) for one in congregations
+        ]
 
     @property
     def chosen(self) -> list[UUID]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import Any, Final
+from typing import Final
 
 from flask import Flask, Response, abort, make_response, request
 from flask_security import (
@@ -14,12 +14,13 @@ from flask_security import (
     user_authenticated,
 )
 from flask_security import views as security_views
+from flask_security.utils import validate_redirect_url
 
 from dashboard.config import PASSWORD_MAX
 from dashboard.extensions import db, limiter
 from dashboard.operators.models import Operator, Role
 from dashboard.operators.passwords import OperatorPasswords
-from dashboard.sessions import digest_of, end_sessions
+from dashboard.session_rows import digest_of, end_sessions
 from tasks.operations.audit import Actor, Subject, record
 
 logger = logging.getLogger(__name__)
@@ -36,7 +37,9 @@ class OperatorLoginForm(LoginForm):  # type: ignore[misc]  # it has no types
     # Its cookie would outlive a session that was ended here.
     remember = None
 
-    def validate(self, **kwargs: Any) -> bool:
+    def validate(self, **kwargs: object) -> bool:
+        if not validate_redirect_url(self.next.data):
+            self.next.data = ""  # a strange address leads to the overview instead
         if len(self.password.data or "") > PASSWORD_MAX:
             self.password.errors = ["too long to be hashed"]
             return False

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import Any, Final
+from itertools import pairwise
+from typing import Final
 
 from argon2 import PasswordHasher
 from flask import Flask
@@ -16,15 +17,21 @@ _hasher: Final = PasswordHasher(
     memory_cost=ARGON2["memory_cost"],
     parallelism=ARGON2["parallelism"],
 )
+# fmt: off
 #: What is left of the passwords that are tried first, without digits and signs.
 _TRIED_FIRST: Final = frozenset(
-    "password passwort motdepasse passw0rd p@ssw0rd admin administrator root secret"
-    " welcome bienvenue bonjour letmein changeme default login iloveyou monkey dragon"
-    " football baseball sunshine princess superman batman master shadow trustno"
-    " qwerty qwertyuiop qwertz azerty azertyuiop asdfgh asdfghjkl zxcvbnm abc abcdef"
-    " abcdefgh abcdefghijkl test testing carillon carillonadmin operator console"
-    " correcthorsebatterystaple".split()
+    {
+        "password", "passwort", "motdepasse", "passw0rd", "p@ssw0rd", "admin",
+        "administrator", "root", "secret", "welcome", "bienvenue", "bonjour",
+        "letmein", "changeme", "default", "login", "iloveyou", "monkey", "dragon",
+        "football", "baseball", "sunshine", "princess", "superman", "batman",
+        "master", "shadow", "trustno", "qwerty", "qwertyuiop", "qwertz", "azerty",
+        "azertyuiop", "asdfgh", "asdfghjkl", "zxcvbnm", "abc", "abcdef", "abcdefgh",
+        "abcdefghijkl", "test", "testing", "carillon", "carillonadmin", "operator",
+        "console", "correcthorsebatterystaple",
+    }
 )
+# fmt: on
 
 
 def normalized(password: str) -> str:
@@ -63,7 +70,7 @@ def _is_monotonous(password: str) -> bool:
     """Whether it is few characters over and over, or a run such as 123456789012."""
     if len(set(password.casefold())) < 4:
         return True
-    steps = {ord(b) - ord(a) for a, b in zip(password, password[1:], strict=False)}
+    steps = {ord(b) - ord(a) for a, b in pairwise(password)}
     return steps <= {1, -9} or steps <= {-1, 9}
 
 
@@ -82,7 +89,7 @@ class OperatorPasswords(PasswordUtil):  # type: ignore[misc]  # it has no types
         return normalized(password)
 
     def validate(
-        self, password: str, is_register: bool, **kwargs: Any
+        self, password: str, is_register: bool, **kwargs: object
     ) -> tuple[list[str] | None, str]:
         user = kwargs.get("user")
         found = weakness(password, getattr(user, "email", ""))

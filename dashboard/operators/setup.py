@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from dashboard.operators.accounts import create_operator, set_password
 from dashboard.operators.models import Operator, RoleName, SetupToken
-from dashboard.sessions import digest_of
+from dashboard.session_rows import digest_of
 from tasks.clock import utcnow
 from tasks.errors import NotFound
 from tasks.operations.audit import Actor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from flask import Blueprint, current_app, flash, redirect, session, url_for
+from flask import Blueprint, current_app, flash, redirect, url_for
 from flask.typing import ResponseReturnValue
 
 from dashboard.extensions import db
@@ -24,11 +24,9 @@ bp = Blueprint("operators", __name__, url_prefix="/operators")
 @bp.get("/")
 def index() -> str:
     """List everybody."""
-    link = session.pop("new_link", None)  # shown once, then forgotten
     return render(
         "operators/list.html",
         operators=queries.everybody(db.session()),
-        link=link,
         me=current_operator(),
     )
 
@@ -43,7 +41,7 @@ def new() -> str:
 
 @bp.post("/")
 def create() -> ResponseReturnValue:
-    """Add an operator and show the link that sets their password."""
+    """Add an operator, and show the link that sets their password."""
     database = db.session()
     form = OperatorForm()
     form.offer(queries.congregations(database))
@@ -63,8 +61,7 @@ def create() -> ResponseReturnValue:
     except InvalidInput as error:
         form.email.errors = [error.message]
         return render("operators/form.html", form=form, operator=None), 422
-    _make_link(operator)
-    return _saved(f"{operator.email} is added. Send them the link below.")
+    return _link_page(operator)
 
 
 @bp.get("/<uuid:operator_id>")
@@ -118,21 +115,19 @@ def switch(operator_id: UUID, verb: str) -> ResponseReturnValue:
 @bp.post("/<uuid:operator_id>/link")
 def link(operator_id: UUID) -> ResponseReturnValue:
     """Make a link with which the operator sets a new password."""
-    operator = accounts.find(db.session(), operator_id)
-    _make_link(operator)
-    return _saved(f"Send the link below to {operator.email}.")
+    return _link_page(accounts.find(db.session(), operator_id))
 
 
-def _make_link(operator: Operator) -> None:
+def _link_page(operator: Operator) -> str:
+    """Make a link and show it this once: it is kept as a digest only."""
     config: Config = current_app.config["CARILLON"]
     database = db.session()
-    session["new_link"] = {
-        "email": operator.email,
-        "address": new_password_link(database, operator, config.base_url),
-    }
+    address = new_password_link(database, operator, config.base_url)
     subject = Subject("operator", str(operator.id))
     summary = f"A link to set a password was made for {operator.email}."
     record(database, actor(), "operator.link_made", subject, summary)
+    database.commit()
+    return render("operators/link.html", operator=operator, address=address)
 
 
 def _saved(sentence: str) -> ResponseReturnValue:

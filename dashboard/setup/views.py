@@ -45,8 +45,8 @@ def finish_setup() -> ResponseReturnValue:
             now=utcnow(),
         )
     except InvalidInput as error:
-        field = form[error.field] if error.field in form else form.password
-        field.errors = [error.message]
+        name = "email" if error.field == "email" else "password"
+        form[name].errors = [error.message]
         return _page(link, form), 422
     session.commit()
     flash(f"Welcome, {operator.name}. Log in with your new password.", "success")

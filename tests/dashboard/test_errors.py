@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import pytest
+from flask import Flask, abort
+from sqlalchemy import Engine, text
+
+from tasks.errors import Conflict, InvalidInput, NotFound
+from tests.dashboard.conftest import Browser
+
+
+@pytest.mark.parametrize("path", ["/nowhere", "/static/nowhere.css"])
+def test_an_unknown_address_is_a_page_with_a_reference(
+    client: Browser, path: str
+) -> None:
+    answer = client.get(path)
+
+    assert answer.status_code == 404
+    page = answer.get_data(as_text=True)
+    assert "Nothing here" in page
+    assert answer.headers["X-Request-ID"] in page
+
+
+def test_under_api_errors_are_json(client: Browser) -> None:
+    answer = client.get("/api/v1/nowhere")
+
+    assert answer.status_code == 404
+    assert answer.get_json()["error"]["code"] == "not_found"
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (InvalidInput("bad", "That is not a number."), 400),
+        (NotFound("gone", "That rule does not exist."), 404),
+        (Conflict("busy", "That execution is running."), 409),
+    ],
+)
+def test_a_refusal_of_the_engine_is_a_page_with_its_sentence(
+    app: Flask, client: Browser, error: InvalidInput, status: int
+) -> None:
+    def refuse() -> str:
+        raise error
+
+    app.view_functions["healthz"] = refuse
+
+    answer = client.get("/healthz")
+
+    assert answer.status_code == status
+    assert error.message in answer.get_data(as_text=True)
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 405, 413, 429, 418])
+def test_every_status_has_a_page(app: Flask, client: Browser, status: int) -> None:
+    app.view_functions["healthz"] = lambda: abort(status)
+
+    answer = client.get("/healthz")
+
+    assert answer.status_code == status
+    assert "<h1>" in answer.get_data(as_text=True)
+
+
+def test_a_bug_is_a_page_that_tells_nothing_of_the_code(
+    app: Flask, client: Browser
+) -> None:
+    def fail() -> str:
+        raise RuntimeError("the secret inside")
+
+    app.view_functions["healthz"] = fail
+    app.testing = False
+
+    answer = client.get("/healthz")
+
+    assert answer.status_code == 500
+    assert "Something broke" in answer.get_data(as_text=True)
+    assert "secret inside" not in answer.get_data(as_text=True)
+
+
+def test_without_the_database_there_is_still_a_page(
+    sqlite_engine: Engine, app: Flask, as_viewer: Browser
+) -> None:
+    app.testing = False
+    with sqlite_engine.begin() as connection:
+        connection.execute(text("DROP TABLE operator_sessions"))
+
+    answer = as_viewer.get("/operators/")
+
+    assert answer.status_code == 503
+    assert "database does not answer" in answer.get_data(as_text=True)
+
+
+def test_the_health_check_asks_the_database(client: Browser) -> None:
+    answer = client.get("/healthz")
+
+    assert answer.get_json() == {"status": "ok"}
+
+
+def test_a_body_of_more_than_a_megabyte_is_refused(as_operator: Browser) -> None:
+    answer = as_operator.post("/logout", data={"filler": "x" * 1_100_000})
+
+    assert answer.status_code == 413
+    assert "1 MB" in answer.get_data(as_text=True)
