@@ -1,0 +1,60 @@
+"""What a rule can do: one module and one row each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from tasks.automation.actions.base import Action, Effects
+from tasks.automation.actions.mail import EmailAction
+from tasks.automation.actions.webhook import WebhookAction
+from tasks.config import Config
+from tasks.errors import InvalidInput
+
+_EMAIL: Final = EmailAction()
+_WEBHOOK: Final = WebhookAction()
+
+#: All actions by name, in the order in which operators see them.
+ACTIONS: Final[Mapping[str, Action]] = MappingProxyType(
+    {_EMAIL.name: _EMAIL, _WEBHOOK.name: _WEBHOOK}
+)
+
+
+def configure(config: Config) -> None:
+    """Let ``check`` know what the installation allows; once, at the start."""
+    _WEBHOOK.configure(config)
+
+
+def make_effects(config: Config) -> Effects:
+    """Return the real ways out: the mail server and the network of ``config``."""
+    # Not above: these modules need this package's ``base``.
+    from tasks.outbound.guard import UrlRules
+    from tasks.outbound.mail import SmtpMailer
+    from tasks.outbound.smtp import MailServer
+    from tasks.outbound.web import WebPoster
+    from tasks.secrets import SecretBox
+
+    return Effects(
+        mailer=SmtpMailer(
+            server=MailServer.of(config.smtp_url) if config.smtp_url else None,
+            sender=config.mail_from,
+        ),
+        poster=WebPoster(SecretBox(config.secret_key), UrlRules.of(config)),
+    )
+
+
+def preview(
+    action: str, settings: Mapping[str, Any], context: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the message that a rule would send in ``context``.
+
+    Raises:
+        CannotCompose: it could not be made; the sentence says why.
+        InvalidInput: there is no such action (``unknown_action``).
+    """
+    if action not in ACTIONS:
+        raise InvalidInput(
+            "unknown_action", f"There is no action {action[:40]!r}.", field="action"
+        )
+    return ACTIONS[action].compose(settings, context)

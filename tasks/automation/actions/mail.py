@@ -1,0 +1,116 @@
+"""The action ``email``: one mail to the guest, the host or a fixed address."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tasks.automation import messages  # whole: it imports this package's base
+from tasks.automation.actions.base import CannotCompose, Effects, Envelope, Outcome
+from tasks.automation.triggers import TRIGGERS
+from tasks.models.reason import Reason
+from tasks.outbound.mailboxes import BadAddress, read_address
+
+#: Who a mail can go to: word in the settings -> title for operators.
+RECIPIENTS: Final[Mapping[str, str]] = {
+    "guest": "The guest",
+    "host": "The podcast's host",
+    "fixed": "A fixed address",
+}
+#: Where the address of each stands in a context, first found wins.
+_PLACES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
+    "guest": (("guest", "email"), ("booking", "guest_email")),
+    "host": (("podcast", "host_email"),),
+}
+
+
+class EmailAction:
+    """Sends a mail with text and, when there is one, an HTML version.
+
+    Settings: ``recipient`` (a key of RECIPIENTS), ``address`` (of ``fixed`` only), and
+    the templates ``subject``, ``text`` and ``html`` (may be empty).
+    """
+
+    name = "email"
+    title = "Send an e-mail"
+
+    def check(self, settings: Mapping[str, Any], trigger_type: str) -> dict[str, str]:
+        """Return what is wrong with the settings: field name -> sentence."""
+        trigger = TRIGGERS.get(trigger_type)
+        variables = trigger.variables if trigger else ()
+        problems = _check_recipient(settings)
+        for field in ("subject", "text", "html"):
+            source = str(settings.get(field) or "")
+            if not source.strip():
+                if field != "html":
+                    problems[field] = f"The {field} is empty."
+            elif (problem := messages.check_template(source, variables)) is not None:
+                problems[field] = problem
+        return problems
+
+    def recipient(
+        self, settings: Mapping[str, Any], context: Mapping[str, Any]
+    ) -> str | None:
+        """Return the address that the mail would go to, as it was given."""
+        who = settings.get("recipient")
+        if who == "fixed":
+            return str(settings.get("address") or "") or None
+        for group, name in _PLACES.get(str(who), ()):
+            values = context.get(group)
+            address = values.get(name) if isinstance(values, Mapping) else None
+            if isinstance(address, str) and address.strip():
+                return address.strip()
+        return None
+
+    def compose(
+        self, settings: Mapping[str, Any], context: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Return ``to``, ``subject``, ``text`` and ``html`` (empty when there is none).
+
+        Raises:
+            CannotCompose: no or no good address, a missing value, a bad template.
+        """
+        to = self._address(settings, context)
+        html = str(settings.get("html") or "")
+        return {
+            "to": to,
+            "subject": messages.render_subject(
+                str(settings.get("subject") or ""), context
+            ),
+            "text": messages.render_text(str(settings.get("text") or ""), context),
+            "html": messages.render_html(html, context) if html.strip() else "",
+        }
+
+    def act(
+        self, message: Mapping[str, Any], envelope: Envelope, effects: Effects
+    ) -> Outcome:
+        """Send the mail."""
+        return effects.mailer.send(message, envelope)
+
+    def _address(self, settings: Mapping[str, Any], context: Mapping[str, Any]) -> str:
+        given = self.recipient(settings, context)
+        if given is None:
+            who = RECIPIENTS.get(str(settings.get("recipient")), "The recipient")
+            raise CannotCompose(
+                Reason.NO_RECIPIENT, f"{who} has no e-mail address on record."
+            )
+        try:
+            return read_address(given)
+        except BadAddress as error:
+            raise CannotCompose(Reason.NO_RECIPIENT, str(error)) from error
+
+
+def _check_recipient(settings: Mapping[str, Any]) -> dict[str, str]:
+    who = settings.get("recipient")
+    if who not in RECIPIENTS:
+        return {"recipient": f"Choose one of {', '.join(RECIPIENTS)}."}
+    if who != "fixed":
+        return {}
+    address = str(settings.get("address") or "")
+    if not address:
+        return {"address": "Give the address that the mail goes to."}
+    try:
+        read_address(address)
+    except BadAddress as error:
+        return {"address": str(error)}
+    return {}

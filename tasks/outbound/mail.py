@@ -1,0 +1,122 @@
+"""Sending one mail through the mail server that SMTP_URL names."""
+
+from __future__ import annotations
+
+import re
+import smtplib
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from tasks.automation.actions.base import (
+    CannotCompose,
+    Done,
+    Envelope,
+    GiveUp,
+    Outcome,
+    TryAgain,
+)
+from tasks.clock import Clock, utcnow
+from tasks.models.reason import Reason
+from tasks.outbound.deadline import Deadline
+from tasks.outbound.letters import domain_of, make_letter, on_the_wire
+from tasks.outbound.smtp import MailServer, Refused, SmtpClient
+from tasks.outbound.troubles import sentence_for
+
+TOTAL_SECONDS: Final = 60.0
+_DOT_AT_LINE_START: Final = re.compile(rb"(?m)^\.")
+
+
+@dataclass(frozen=True, slots=True)
+class SmtpMailer:
+    """Sends mails, one connection each."""
+
+    server: MailServer | None  # None: no SMTP_URL is set
+    sender: str  # the From header
+    tls: ssl.SSLContext = field(default_factory=ssl.create_default_context)
+    clock: Clock = utcnow
+    total_seconds: float = TOTAL_SECONDS
+
+    def send(self, message: Mapping[str, Any], envelope: Envelope) -> Outcome:
+        """Send ``message``; answers within ``total_seconds``, never raises for it."""
+        if self.server is None:
+            return TryAgain(
+                "No mail server is set. Set SMTP_URL, for example "
+                "smtp+starttls://user:password@mail.example.org:587, and start again."
+            )
+        try:
+            letter = make_letter(
+                message, envelope.execution_id, sender=self.sender, at=self.clock()
+            )
+            raw = on_the_wire(letter)
+        except CannotCompose as error:
+            return GiveUp(error.reason, error.sentence)
+        except ValueError as error:
+            return GiveUp(
+                Reason.BAD_MESSAGE,
+                f"The mail could not be made from its parts: {error}",
+            )
+        post = _Post(str(message["to"]), raw, domain_of(letter))
+        with Deadline(self.total_seconds) as deadline:
+            return self._deliver(self.server, post, deadline)
+
+    def _deliver(self, server: MailServer, post: _Post, deadline: Deadline) -> Outcome:
+        progress = _Progress()
+        try:
+            with SmtpClient(server, post.domain, deadline, self.tls) as client:
+                return _converse(client, post, self.sender, progress)
+        except Refused as refused:
+            return _refused(refused, server)
+        except (OSError, smtplib.SMTPException) as error:
+            return TryAgain(
+                sentence_for(error, server, deadline, was_handed_over=progress.handed),
+                is_unknown=progress.handed,
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _Post:
+    to: str
+    raw: bytes
+    domain: str  # ours, for the greeting
+
+
+@dataclass(slots=True)
+class _Progress:
+    handed: bool = False  # the text was on its way; the server may have taken it
+
+
+def _converse(
+    client: SmtpClient, post: _Post, sender: str, progress: _Progress
+) -> Outcome:
+    client.expect("MAIL", f"FROM:<{sender_address(sender)}>")
+    client.expect("RCPT", f"TO:<{post.to}>")
+    client.expect("DATA")
+    progress.handed = True
+    reply = client.hand_over(_DOT_AT_LINE_START.sub(b"..", post.raw))
+    return Done(reply.code, reply.text)
+
+
+def sender_address(sender: str) -> str:
+    """Return the bare address of a From header."""
+    return sender.rpartition("<")[2].rstrip("> ").strip()
+
+
+def _refused(refused: Refused, server: MailServer) -> Outcome:
+    reply = refused.reply
+    text = server.without_password(reply.text)
+    if refused.is_about_mail and reply.is_final:
+        return GiveUp(
+            Reason.REFUSED,
+            f"The mail server refused the mail for good: {reply.code} {text}",
+            reply.code,
+            text,
+        )
+    if refused.is_about_mail:
+        said = "The mail server refused the mail for now"
+    elif refused.is_about_login:
+        said = f"The mail server at {server.place} refused the login in SMTP_URL"
+    else:
+        said = f"The mail server at {server.place} refused to serve us"
+    return TryAgain(f"{said}: {reply.code} {text}", reply.code, text)

@@ -1,0 +1,48 @@
+"""Which text is one e-mail address that a mail may go to."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from email_validator import EmailNotValidError, validate_email
+
+ADDRESS_MAX: Final = 254  # characters; RFC 5321
+_LIST: Final = re.compile(r"[,;:<>]")
+
+
+class BadAddress(ValueError):
+    """The text is not one plain e-mail address; says why in a sentence."""
+
+
+def read_address(text: str) -> str:
+    """Return ``text`` as one address, its domain in ASCII.
+
+    No name beside it, no list, no group, no quoted part, no number instead of a
+    domain.  Whether the mailbox exists is not asked.
+
+    Raises:
+        BadAddress: it is something else.
+    """
+    if len(text) > ADDRESS_MAX:
+        raise BadAddress(f"An e-mail address has at most {ADDRESS_MAX} characters.")
+    if not text.isprintable():
+        raise BadAddress("The e-mail address contains control characters.")
+    if _LIST.search(text):
+        raise BadAddress("Give one e-mail address, without a name beside it.")
+    if text.startswith("-"):
+        raise BadAddress("An e-mail address must not begin with a hyphen.")
+    if text != text.strip():
+        raise BadAddress("The e-mail address has spaces around it.")
+    try:
+        return validate_email(
+            text,
+            check_deliverability=False,
+            allow_smtputf8=False,
+            allow_quoted_local=False,
+            allow_domain_literal=False,
+            # Names such as mail.test are a matter of the mail server, not of form.
+            test_environment=True,
+        ).normalized
+    except EmailNotValidError as error:
+        raise BadAddress(f"This is not an e-mail address: {error}") from error
