@@ -1,0 +1,37 @@
+"""Where the page of an audit entry's subject is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from flask import current_app, url_for
+
+from tasks.models import AuditEntry, Congregation
+
+#: subject_kind -> (endpoint, the name of its argument)
+PAGES: Final[Mapping[str, tuple[str, str]]] = {
+    "rule": ("rules.detail", "rule_id"),
+    "execution": ("executions.detail", "execution_id"),
+    "scheduled_job": ("scheduled.detail", "job_id"),
+    "lane": ("lanes.detail", "name"),
+    "operator": ("operators.edit", "operator_id"),
+}
+
+
+def subject_url(entry: AuditEntry, congregation: Congregation | None) -> str | None:
+    """Return the address of the subject's page; None when it has none.
+
+    The page may answer that the row is gone: the log outlives what it tells of.
+    """
+    if entry.subject_kind == "congregation":
+        if congregation is None:
+            return None
+        return url_for("congregations.detail", slug=congregation.slug)
+    if entry.subject_kind not in PAGES:
+        return None
+    endpoint, argument = PAGES[entry.subject_kind]
+    if endpoint not in current_app.view_functions or not entry.subject_id:
+        return None
+    values: dict[str, Any] = {argument: entry.subject_id}
+    return url_for(endpoint, **values)

@@ -1,0 +1,74 @@
+"""The pages of one podcast and of one booking."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from flask import request
+
+from dashboard.congregations import podcast_queries, queries
+from dashboard.congregations.podcast_queries import When
+from dashboard.congregations.timeline import EACH_AT_MOST, timeline
+from dashboard.congregations.views import bp, page_size
+from dashboard.extensions import db
+from dashboard.web import render
+from tasks.clock import utcnow
+
+
+@bp.get("/<slug>/podcasts/<podcast_id>")
+def podcast(slug: str, podcast_id: str) -> str:
+    """Show a podcast: its bookings, the rules that listen to it, its episodes."""
+    session = db.session()
+    congregation = queries.congregation(session, slug)
+    found = queries.podcast(session, congregation.id, podcast_id)
+    when: When = "past" if request.args.get("when") == "past" else "coming"
+    return render(
+        "congregations/podcast.html",
+        congregation=congregation,
+        podcast=found,
+        when=when,
+        bookings=podcast_queries.bookings(
+            session,
+            found,
+            when,
+            request.args.get("cursor"),
+            limit=page_size(),
+            now=utcnow(),
+        ),
+        rules=podcast_queries.rules(session, found),
+        episodes=podcast_queries.episodes(session, found),
+        side_list=podcast_queries.SIDE_LIST,
+    )
+
+
+@bp.get("/<slug>/bookings/<booking_id>")
+def booking(slug: str, booking_id: str) -> str:
+    """Show a booking and everything that happened, or is to happen, about it."""
+    session, now = db.session(), utcnow()
+    congregation = queries.congregation(session, slug)
+    facts = podcast_queries.booking(session, congregation.id, booking_id)
+    moments = timeline(session, facts.booking, now=now)
+    return render(
+        "congregations/booking.html",
+        congregation=congregation,
+        facts=facts,
+        ahead=[moment for moment in moments if moment.is_ahead],
+        past=[moment for moment in moments if not moment.is_ahead],
+        each_at_most=EACH_AT_MOST,
+        local=wall_clock,
+    )
+
+
+def wall_clock(moment: datetime, timezone: str) -> str:
+    """Return what clocks show there; in UTC where nobody knows the timezone.
+
+    >>> from datetime import UTC
+    >>> wall_clock(datetime(2026, 3, 10, 12, 0, tzinfo=UTC), "Europe/Paris")
+    'Tue 10 Mar 2026, 13:00'
+    """
+    try:
+        there = moment.astimezone(ZoneInfo(timezone))
+    except (ZoneInfoNotFoundError, ValueError):
+        return moment.strftime("%a %-d %b %Y, %H:%M UTC")
+    return there.strftime("%a %-d %b %Y, %H:%M")

@@ -1,0 +1,126 @@
+"""The congregations: listed, made, changed, and looked into."""
+
+from __future__ import annotations
+
+from flask import Blueprint, abort, current_app, flash, redirect, request, url_for
+from flask.typing import ResponseReturnValue
+
+from dashboard.congregations import queries
+from dashboard.congregations.forms import CongregationForm
+from dashboard.extensions import db
+from dashboard.security import actor, current_operator, require
+from dashboard.web import render
+from tasks.clock import utcnow
+from tasks.config import Config
+from tasks.errors import Conflict
+from tasks.models import Congregation
+from tasks.operations.congregation_fields import LOCALES, timezones
+from tasks.operations.congregations import create_congregation, edit_congregation
+
+bp = Blueprint("congregations", __name__, url_prefix="/congregations")
+
+
+@bp.get("/")
+def index() -> str:
+    """List the congregations by name."""
+    session = db.session()
+    page = queries.congregations(session, request.args.get("cursor"), page_size())
+    return render(
+        "congregations/list.html",
+        page=page,
+        n_podcasts=queries.podcast_counts(session, [row.id for row in page.rows]),
+        locales=LOCALES,
+        sees_all=current_operator().sees_all,
+    )
+
+
+@bp.get("/new")
+@require("admin")
+def new() -> str:
+    """Show the form for a new congregation."""
+    _must_see_all()
+    return _form(CongregationForm(), None)
+
+
+@bp.post("/")
+@require("admin")
+def create() -> ResponseReturnValue:
+    """Add a congregation."""
+    _must_see_all()
+    form = CongregationForm()
+    if not form.validate_on_submit():
+        return _form(form, None), 422
+    try:
+        made = create_congregation(db.session(), form.change(), actor())
+    except Conflict as refused:
+        form.refuse(refused)
+        return _form(form, None), 422
+    db.session.commit()
+    flash(f"{made.name} is created.", "success")
+    return redirect(url_for(".detail", slug=made.slug), 303)
+
+
+@bp.get("/<slug>")
+def detail(slug: str) -> str:
+    """Show a congregation and its podcasts."""
+    session = db.session()
+    found = queries.congregation(session, slug)
+    page = queries.podcasts(session, found.id, request.args.get("cursor"), page_size())
+    ids = [row.id for row in page.rows]
+    return render(
+        "congregations/detail.html",
+        congregation=found,
+        page=page,
+        n_links=queries.link_counts(session, found.id, ids),
+        next_bookings=queries.next_bookings(session, found.id, ids, utcnow()),
+        locales=LOCALES,
+    )
+
+
+@bp.get("/<slug>/edit")
+@require("admin")
+def edit(slug: str) -> str:
+    """Show the form of a congregation."""
+    found = queries.congregation(db.session(), slug)
+    return _form(CongregationForm(obj=found), found)
+
+
+@bp.post("/<slug>")
+@require("admin")
+def update(slug: str) -> ResponseReturnValue:
+    """Change a congregation."""
+    found = queries.congregation(db.session(), slug)
+    form = CongregationForm()
+    if not form.validate_on_submit():
+        return _form(form, found), 422
+    try:
+        edit_congregation(db.session(), found.id, form.change(), actor())
+    except Conflict as refused:
+        form.refuse(refused)
+        return _form(form, found), 422
+    db.session.commit()
+    flash("Saved.", "success")
+    return redirect(url_for(".detail", slug=found.slug), 303)
+
+
+def page_size() -> int:
+    """Return how many rows one page of a list has."""
+    config: Config = current_app.config["CARILLON"]
+    return config.page_size
+
+
+def _form(form: CongregationForm, congregation: Congregation | None) -> str:
+    return render(
+        "congregations/form.html",
+        form=form,
+        congregation=congregation,
+        timezones=timezones(),
+    )
+
+
+def _must_see_all() -> None:
+    if not current_operator().sees_all:
+        abort(
+            403,
+            "You would not see it: only admins of all congregations may add one.",
+        )
