@@ -48,12 +48,14 @@ def prepare(
     rows = _ours(session, claims)
     reasons = why_not(session, [row for _, row in rows], now=now)
     contexts = build_contexts(session, [row for _, row in rows])
+    earlier = _earlier_messages(session, [row for _, row in rows])
     prepared: list[Ready | Verdict] = []
     for claim, row in rows:
         if (reason := reasons.get(row.id)) is not None:
             prepared.append(refuse(claim, reason))
         else:
-            prepared.append(_compose(claim, row, contexts[row.id]))
+            context = contexts[row.id] | {"event": _event(row)}
+            prepared.append(_compose(claim, row, context, earlier.get(row.id)))
     _mark(session, [each for each in prepared if isinstance(each, Ready)], now)
     return prepared
 
@@ -73,8 +75,32 @@ def _ours(session: Session, claims: Sequence[Claim]) -> list[tuple[Claim, Execut
     ]
 
 
+def _event(row: Execution) -> dict[str, str]:
+    return {"type": row.trigger_type, "occurred_at": row.due_at.isoformat()}
+
+
+def _earlier_messages(
+    session: Session, rows: Sequence[Execution]
+) -> dict[UUID, Mapping[str, Any]]:
+    """Return what earlier attempts composed, where it has to stay the same."""
+    ids = [
+        row.id
+        for row in rows
+        if row.attempt > 1 and (a := ACTIONS.get(row.action)) and a.keeps_body
+    ]
+    if not ids:
+        return {}
+    stored = session.scalars(
+        select(ExecutionMessage).where(ExecutionMessage.execution_id.in_(ids))
+    )
+    return {each.execution_id: each.message for each in stored}
+
+
 def _compose(
-    claim: Claim, row: Execution, context: Mapping[str, Any]
+    claim: Claim,
+    row: Execution,
+    context: Mapping[str, Any],
+    earlier: Mapping[str, Any] | None,
 ) -> Ready | Verdict:
     action = ACTIONS.get(row.action)
     if action is None:
@@ -84,6 +110,8 @@ def _compose(
     try:
         message = action.compose(row.rule.settings, context)
         recipient = action.recipient(row.rule.settings, context)
+        if earlier is not None:
+            message["body"] = earlier["body"]
     except CannotCompose as error:
         return refuse(claim, error.reason, error.sentence)
     except Exception:  # one row's bug must not stop the others' work

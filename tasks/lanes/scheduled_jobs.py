@@ -134,5 +134,6 @@ def _execution_of(job: ScheduledJob, context: Json, now: datetime) -> NewExecuti
         due_at=job.due_at,
         run_at=now,
         max_attempts=job.rule.max_attempts,
+        created_at=now,
         context=context,
     )

@@ -88,6 +88,9 @@ class Action(Protocol):
 
     name: str  # stored in rules, e.g. "email"
     title: str  # for operators, e.g. "Send an e-mail"
+    #: Whether later attempts repeat the first one's ``body`` to the byte: a receiver
+    #: that sees the same id twice must see the same thing twice.
+    keeps_body: bool
 
     def check(self, settings: Mapping[str, Any], trigger_type: str) -> dict[str, str]:
         """Return what is wrong with a rule's settings: field name -> sentence.

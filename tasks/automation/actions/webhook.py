@@ -28,6 +28,7 @@ class WebhookAction:
 
     name = "webhook"
     title = "Call a webhook"
+    keeps_body = True
 
     def __init__(self) -> None:
         self._rules = UrlRules()
