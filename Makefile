@@ -52,8 +52,8 @@ $(VENV)/.run: requirements.lock
 $(VENV)/.demo: requirements-demo.lock
 $(VENV)/.dev: requirements-dev.lock
 $(VENV)/.run $(VENV)/.demo $(VENV)/.dev: pyproject.toml | $(VENV)/.made
-	@echo "Installing from $< ..."
-	@$(PIP) install --require-hashes -r $<
+	@echo "Installing what $(filter %.lock,$^) names; the first time takes a minute ..."
+	@$(PIP) install --require-hashes -r $(filter %.lock,$^)
 	@$(PIP) install --no-deps --no-build-isolation --no-index -e .
 	@touch $@
 

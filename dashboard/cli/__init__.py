@@ -23,6 +23,9 @@ COMMANDS: Final = {
     "sweep": "dashboard.cli.sweep",
     "emit": "dashboard.cli.emit",
     "doctor": "dashboard.cli.doctor",
+}
+#: Commands that other commands and the Makefile call; help does not list them.
+HIDDEN: Final = {
     "demo": "dashboard.cli.demo",
     "new-migration": "dashboard.cli.migrate",
 }
@@ -35,16 +38,17 @@ class Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
+        found = COMMANDS.get(cmd_name) or HIDDEN.get(cmd_name)
+        if found is None:
             return None
-        module = import_module(COMMANDS[cmd_name])
+        module = import_module(found)
         command: click.Command = getattr(module, cmd_name.replace("-", "_"))
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in COMMANDS:
+        if args and self.get_command(ctx, args[0]) is None:
             known = ", ".join(COMMANDS)
             ctx.fail(f"There is no command {args[0]!r}. The commands are: {known}.")
         return super().resolve_command(ctx, args)
