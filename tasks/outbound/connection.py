@@ -54,7 +54,6 @@ def open_connection(
             timeout=seconds,
             ssl_context=tls,
             server_hostname=target.host,
-            assert_hostname=target.host,
         )
     else:
         connection = _PlainConnection(str(pinned), target.port, timeout=seconds)

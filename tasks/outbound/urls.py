@@ -90,6 +90,8 @@ def _refuse_characters(text: str) -> None:
 def _refuse_authority(authority: str) -> None:
     if "@" in authority:
         raise _no("url_userinfo", "User names are not allowed in the address.")
+    if "%" in authority:  # an IPv6 zone, or a host in disguise
+        raise _odd_host()
     port = _PORT.search(authority)
     if port is None or port.group(1) == "":
         return
@@ -108,8 +110,6 @@ def _scheme(parts: Url) -> str:
 
 def _host(host: str) -> tuple[str, Address | None]:
     """Return the host in its one form, and its address when it is a literal one."""
-    if "%" in host:
-        raise _odd_host()
     if host.startswith("["):
         try:
             return str(v6 := ipaddress.IPv6Address(host[1:-1])), v6

@@ -98,7 +98,12 @@ class WebPoster:
         try:
             # From here on the request may have arrived, whatever we hear of it.
             connection.request(
-                "POST", target.path, body, {"Host": target.authority, **headers}
+                "POST",
+                target.path,
+                body,
+                {"Host": target.authority, **headers},
+                preload_content=False,  # we read, and stop reading, ourselves
+                decode_content=False,
             )
             answer = _read(connection, deadline)
         except _FAILURES as error:
