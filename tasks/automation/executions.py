@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from uuid import UUID
 
@@ -11,6 +11,7 @@ from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
 from tasks.automation.upsert import insert_new
+from tasks.clock import utcnow
 from tasks.models.base import Json
 from tasks.models.execution import Execution, ExecutionContext, ExecutionState
 
@@ -28,8 +29,8 @@ class NewExecution:
     idempotency_key: str  # unique within the congregation
     due_at: datetime
     max_attempts: int
-    created_at: datetime
     context: Json
+    created_at: datetime = field(default_factory=utcnow)
     run_at: datetime | None = None  # None: as due_at
     event_id: UUID | None = None
     scheduled_job_id: UUID | None = None

@@ -1,0 +1,69 @@
+"""Writing down what every rule made of an event or a date."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import insert
+from sqlalchemy.orm import Session
+
+from tasks.models.base import new_id
+from tasks.models.event import Decision, DecisionOutcome
+from tasks.models.reason import Reason
+from tasks.models.rule import Rule
+
+#: Rules of other podcasts noted for one event or one plan: enough to explain, without
+#: a row for every rule of a large congregation.
+OUT_OF_SCOPE_MAX: Final = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """One evaluation of one rule."""
+
+    congregation_id: UUID
+    rule_id: UUID
+    rule_version: int
+    outcome: DecisionOutcome
+    event_id: UUID | None = None
+    entity_id: str | None = None
+    reason: Reason | None = None  # None for a yes
+    execution_id: UUID | None = None
+    scheduled_job_id: UUID | None = None
+
+
+def verdict(
+    rule: Rule,
+    outcome: DecisionOutcome,
+    *,
+    event_id: UUID | None = None,
+    entity_id: str | None = None,
+    reason: Reason | None = None,
+    execution_id: UUID | None = None,
+    scheduled_job_id: UUID | None = None,
+) -> Verdict:
+    """Return a verdict of ``rule`` as it is now."""
+    return Verdict(
+        congregation_id=rule.congregation_id,
+        rule_id=rule.id,
+        rule_version=rule.version,
+        outcome=outcome,
+        event_id=event_id,
+        entity_id=entity_id,
+        reason=reason,
+        execution_id=execution_id,
+        scheduled_job_id=scheduled_job_id,
+    )
+
+
+def record(session: Session, verdicts: Sequence[Verdict], now: datetime) -> None:
+    """Insert the verdicts in one statement; the caller commits."""
+    if verdicts:
+        session.execute(
+            insert(Decision),
+            [{"id": new_id(), "created_at": now, **asdict(each)} for each in verdicts],
+        )

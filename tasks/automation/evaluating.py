@@ -1,0 +1,179 @@
+"""What every rule makes of new events: executions, and a decision for each rule."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import select, tuple_
+from sqlalchemy.orm import Session
+
+from tasks.automation import decisions
+from tasks.automation.context import context_of
+from tasks.automation.decisions import OUT_OF_SCOPE_MAX, Verdict, verdict
+from tasks.automation.executions import NewExecution, insert_executions
+from tasks.automation.keys import event_key
+from tasks.automation.payloads import Report
+from tasks.automation.recipients import recipient_of
+from tasks.automation.records import Records, chunks, full_ids
+from tasks.models.base import new_id
+from tasks.models.event import DecisionOutcome
+from tasks.models.execution import Execution
+from tasks.models.reason import Reason
+from tasks.models.rule import Rule
+
+#: An event that more rules than this led to fires none.
+DEPTH_MAX: Final = 3
+
+
+@dataclass(slots=True)
+class Evaluated:
+    """What came of one event."""
+
+    fired: list[UUID] = field(default_factory=list)  # rules that got an execution
+    n_duplicates: int = 0  # rules that had acted on the same before
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """One rule and one event; ``execution`` is there unless a reason forbids it."""
+
+    report: Report
+    rule: Rule
+    reason: Reason | None = None
+    execution: NewExecution | None = None
+
+
+def evaluate(
+    session: Session, reports: Sequence[Report], records: Records, now: datetime
+) -> dict[UUID, Evaluated]:
+    """Evaluate new events, all at once; returns what came of each, by its id."""
+    if not reports:
+        return {}
+    rules = _rules(session, reports)
+    cases = [case for report in reports for case in _cases(report, rules, records, now)]
+    executions = [case.execution for case in cases if case.execution]
+    born = insert_executions(session, executions)
+    firsts = _firsts(session, [each for each in executions if each.id not in born])
+    decisions.record(session, [_verdict(case, born, firsts) for case in cases], now)
+    evaluated = {report.id: Evaluated() for report in reports}
+    for case in cases:
+        if case.execution and case.execution.id in born:
+            evaluated[case.report.id].fired.append(case.rule.id)
+        elif case.execution:
+            evaluated[case.report.id].n_duplicates += 1
+    return evaluated
+
+
+_Rules = Mapping[tuple[UUID, str], Sequence[Rule]]
+
+
+def _rules(session: Session, reports: Sequence[Report]) -> _Rules:
+    wanted = sorted({(each.congregation_id, each.trigger_type) for each in reports})
+    found: dict[tuple[UUID, str], list[Rule]] = defaultdict(list)
+    for chunk in chunks(wanted):
+        rows = session.scalars(
+            select(Rule)
+            .where(
+                tuple_(Rule.congregation_id, Rule.trigger_type).in_(chunk),
+                Rule.deleted_at.is_(None),
+            )
+            .order_by(Rule.id)
+        )
+        for rule in rows:
+            found[rule.congregation_id, rule.trigger_type].append(rule)
+    return found
+
+
+def _cases(
+    report: Report, rules: _Rules, records: Records, now: datetime
+) -> Iterator[_Case]:
+    n_out_of_scope = 0
+    context = None
+    for rule in rules.get((report.congregation_id, report.trigger_type), ()):
+        reason = _why_not(rule, report)
+        if reason is not None:
+            n_out_of_scope += reason is Reason.OUT_OF_SCOPE
+            if reason is not Reason.OUT_OF_SCOPE or n_out_of_scope <= OUT_OF_SCOPE_MAX:
+                yield _Case(report, rule, reason)
+            continue
+        context = context or context_of(report, records, report.extra)
+        execution = _execution(report, rule, records, context, now)
+        yield _Case(report, rule, execution=execution)
+
+
+def _why_not(rule: Rule, report: Report) -> Reason | None:
+    if rule.podcast_id not in {None, report.podcast_id}:
+        return Reason.OUT_OF_SCOPE
+    if not rule.enabled:
+        return Reason.RULE_DISABLED
+    return Reason.LOOP_GUARD if report.depth > DEPTH_MAX else None
+
+
+def _execution(
+    report: Report,
+    rule: Rule,
+    records: Records,
+    context: dict[str, object],
+    now: datetime,
+) -> NewExecution:
+    ids = full_ids(report, records)
+    on = report.occurred_at.astimezone(UTC).date()
+    return NewExecution(
+        id=new_id(),
+        congregation_id=report.congregation_id,
+        rule_id=rule.id,
+        rule_version=rule.version,
+        event_id=report.id,
+        trigger_type=report.trigger_type,
+        action=rule.action,
+        podcast_id=ids.podcast_id,
+        episode_id=ids.episode_id,
+        booking_id=ids.booking_id,
+        guest_id=ids.guest_id,
+        recipient=recipient_of(rule, context),
+        idempotency_key=event_key(
+            rule.id, report.trigger_type, ids, on, report.external_id
+        ),
+        due_at=now,
+        max_attempts=rule.max_attempts,
+        context=context,
+        created_at=now,
+    )
+
+
+def _firsts(
+    session: Session, repeated: Iterable[NewExecution]
+) -> dict[tuple[UUID, str], UUID]:
+    keys = sorted({(each.congregation_id, each.idempotency_key) for each in repeated})
+    found: dict[tuple[UUID, str], UUID] = {}
+    for chunk in chunks(keys):
+        columns = (Execution.congregation_id, Execution.idempotency_key)
+        rows = session.execute(
+            select(*columns, Execution.id).where(tuple_(*columns).in_(chunk))
+        )
+        found.update({(of, key): id_ for of, key, id_ in rows})
+    return found
+
+
+def _verdict(
+    case: _Case, born: set[UUID], firsts: Mapping[tuple[UUID, str], UUID]
+) -> Verdict:
+    execution, reason = case.execution, case.reason
+    execution_id = execution.id if execution else None
+    if execution and execution.id not in born:
+        reason = Reason.DUPLICATE
+        execution_id = firsts.get(
+            (execution.congregation_id, execution.idempotency_key)
+        )
+    return verdict(
+        case.rule,
+        DecisionOutcome.NO if reason else DecisionOutcome.FIRED,
+        event_id=case.report.id,
+        reason=reason,
+        execution_id=execution_id,
+    )

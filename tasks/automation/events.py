@@ -1,0 +1,200 @@
+"""Events become executions: what producers call when something happened.
+
+One event is stored once; every rule of its type is evaluated and leaves a decision.
+All work in the caller's transaction, never raise into the caller, and answer instead.
+The doorbell rings after the caller's commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from functools import partial
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from tasks import doorbell
+from tasks.automation.evaluating import Evaluated, evaluate
+from tasks.automation.guarded import guarded
+from tasks.automation.payloads import AutomationEvent, Report, report_of
+from tasks.automation.records import Records, load_records
+from tasks.automation.references import refuse_unknown
+from tasks.automation.results import EmitEventResult
+from tasks.automation.storing import store
+from tasks.clock import utcnow
+from tasks.errors import InvalidInput
+
+__all__ = [
+    "AutomationEvent",
+    "EmitEventResult",
+    "emit_automation_event",
+    "emit_booking_event",
+    "emit_episode_event",
+    "emit_events",
+    "emit_guest_event",
+    "emit_own",
+]
+
+
+def emit_automation_event(
+    session: Session, payload: AutomationEvent, *, now: datetime | None = None
+) -> EmitEventResult:
+    """Store one event and make an execution for every rule that it fires."""
+    return emit_events(session, [payload], now=now)[0]
+
+
+def emit_events(
+    session: Session,
+    payloads: Sequence[AutomationEvent],
+    *,
+    now: datetime | None = None,
+) -> list[EmitEventResult]:
+    """Store a batch of events: one result each, in their order.
+
+    A wrong event is refused alone.  One round trip per table for up to 500 events.
+    """
+    at = now or utcnow()
+    return guarded(
+        session,
+        lambda: _emit(session, payloads, at),
+        lambda code, error: [_refused(code, error) for _ in payloads],
+    )
+
+
+def emit_own(
+    session: Session, payload: AutomationEvent, now: datetime
+) -> EmitEventResult:
+    """Store an event of our own, inside a change of ours that must not lose it.
+
+    Raises:
+        InvalidInput: it is refused.  Errors of the database are raised as they come.
+    """
+    report = report_of(session, payload, now, trusts=True)
+    records = load_records(session, [report])
+    refuse_unknown(report, records, trusts=True)
+    return _results(session, [report], records, now)[report.id]
+
+
+def emit_booking_event(
+    session: Session,
+    trigger_type: str,
+    booking_id: str,
+    podcast_id: str,
+    episode_id: str | None = None,
+    guest_id: str | None = None,
+    *,
+    congregation_id: UUID | None = None,
+    now: datetime | None = None,
+) -> EmitEventResult:
+    """Report what happened to a booking."""
+    payload = AutomationEvent(
+        trigger_type,
+        podcast_id,
+        episode_id=episode_id,
+        booking_id=booking_id,
+        guest_id=guest_id,
+        congregation_id=congregation_id,
+    )
+    return emit_automation_event(session, payload, now=now)
+
+
+def emit_episode_event(
+    session: Session,
+    trigger_type: str,
+    episode_id: str,
+    podcast_id: str,
+    *,
+    congregation_id: UUID | None = None,
+    now: datetime | None = None,
+) -> EmitEventResult:
+    """Report what happened to an episode."""
+    payload = AutomationEvent(
+        trigger_type,
+        podcast_id,
+        episode_id=episode_id,
+        congregation_id=congregation_id,
+    )
+    return emit_automation_event(session, payload, now=now)
+
+
+def emit_guest_event(
+    session: Session,
+    trigger_type: str,
+    guest_id: str,
+    episode_id: str | None,
+    podcast_id: str,
+    *,
+    congregation_id: UUID | None = None,
+    now: datetime | None = None,
+) -> EmitEventResult:
+    """Report what happened to a guest."""
+    payload = AutomationEvent(
+        trigger_type,
+        podcast_id,
+        episode_id=episode_id,
+        guest_id=guest_id,
+        congregation_id=congregation_id,
+    )
+    return emit_automation_event(session, payload, now=now)
+
+
+def _emit(
+    session: Session, payloads: Sequence[AutomationEvent], now: datetime
+) -> list[EmitEventResult]:
+    checked = [
+        _or_refusal(partial(report_of, session, payload, now)) for payload in payloads
+    ]
+    named = [each for each in checked if isinstance(each, Report)]
+    records = load_records(session, named)
+    sound = [
+        _or_refusal(partial(_known, each, records))
+        if isinstance(each, Report)
+        else each
+        for each in checked
+    ]
+    reports = [each for each in sound if isinstance(each, Report)]
+    results = _results(session, reports, records, now)
+    return [results[each.id] if isinstance(each, Report) else each for each in sound]
+
+
+def _or_refusal(check: Callable[[], Report]) -> Report | EmitEventResult:
+    try:
+        return check()
+    except InvalidInput as error:
+        return _refused(error.code, error.message)
+
+
+def _known(report: Report, records: Records) -> Report:
+    refuse_unknown(report, records)
+    return report
+
+
+def _refused(code: str, error: str) -> EmitEventResult:
+    return EmitEventResult(False, error=error, error_code=code)
+
+
+def _results(
+    session: Session, reports: Sequence[Report], records: Records, now: datetime
+) -> dict[UUID, EmitEventResult]:
+    stored = store(session, reports, now)
+    new = [report for report in reports if stored[report.id] == report.id]
+    evaluated = evaluate(session, new, records, now)
+    if any(each.fired for each in evaluated.values()):
+        doorbell.ask(session, "executions")
+    return {
+        report.id: _result(stored[report.id], evaluated.get(report.id))
+        for report in reports
+    }
+
+
+def _result(event_id: UUID, evaluated: Evaluated | None) -> EmitEventResult:
+    if evaluated is None:  # the same event_id came before
+        return EmitEventResult(True, event_id=event_id, is_duplicate=True)
+    return EmitEventResult(
+        True,
+        executions_created=len(evaluated.fired),
+        rule_ids=tuple(evaluated.fired),
+        event_id=event_id,
+        is_duplicate=bool(evaluated.n_duplicates) and not evaluated.fired,
+    )

@@ -1,0 +1,179 @@
+"""The rows of scheduled jobs: finding, ending and inserting them in batches."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, and_, insert, literal_column, select, text, update
+from sqlalchemy.orm import Session
+
+from tasks.automation.context import Case, context_of
+from tasks.automation.keys import Ids
+from tasks.automation.planner import Existing, Subject, Wanted
+from tasks.automation.records import chunks, load_records
+from tasks.automation.upsert import insert_new
+from tasks.models.reason import Reason
+from tasks.models.scheduled_job import JobContext, JobState, ScheduledJob
+
+_IS_PENDING: Final = text("state = 'pending'")
+
+
+class Jobs:
+    """The jobs of a batch, found by any of their ids."""
+
+    def __init__(self, jobs: Iterable[Existing]) -> None:
+        self._by: dict[tuple[str, str | None], list[Existing]] = defaultdict(list)
+        for job in jobs:
+            for place in _places(job.ids):
+                self._by[place].append(job)
+
+    def __call__(self, ids: Ids) -> list[Existing]:
+        found = {job.id: job for place in _places(ids) for job in self._by[place]}
+        return list(found.values())
+
+
+def _places(ids: Ids) -> list[tuple[str, str | None]]:
+    places = [("booking", ids.booking_id), ("episode", ids.episode_id)]
+    return [place for place in places if place[1]] or [("podcast", ids.podcast_id)]
+
+
+def existing_jobs(session: Session, subjects: Sequence[Subject]) -> Jobs:
+    """Read the subjects' jobs in every state, and lock the pending ones.
+
+    Locked first: a job that is being dispatched right now is then read as dispatched.
+    """
+    found: dict[UUID, Existing] = {}
+    of = subjects[0].congregation_id
+    places = {place for each in subjects for place in _places(each.ids)}
+    for kind in ("booking", "episode", "podcast"):
+        ids = sorted(name for what, name in places if what == kind and name)
+        for chunk in chunks(ids):
+            about = and_(ScheduledJob.congregation_id == of, _about(kind, chunk))
+            is_pending = ScheduledJob.state == literal_column("'pending'")
+            session.execute(
+                select(ScheduledJob.id)
+                .where(about, is_pending)
+                .order_by(ScheduledJob.id)
+                .with_for_update()
+            ).all()
+            found.update({job.id: job for job in _read(session, about)})
+    return Jobs(found.values())
+
+
+def _about(kind: str, ids: Sequence[str]) -> ColumnElement[bool]:
+    if kind == "booking":
+        return ScheduledJob.booking_id.in_(ids)
+    if kind == "episode":
+        return ScheduledJob.episode_id.in_(ids)
+    return and_(
+        ScheduledJob.podcast_id.in_(ids),
+        ScheduledJob.booking_id.is_(None),
+        ScheduledJob.episode_id.is_(None),
+    )
+
+
+def _read(session: Session, about: ColumnElement[bool]) -> Iterable[Existing]:
+    job = ScheduledJob
+    rows = session.execute(
+        select(
+            *(job.id, job.rule_id, job.trigger_type, job.podcast_id, job.episode_id),
+            *(job.booking_id, job.guest_id, job.idempotency_key, job.due_at, job.state),
+        ).where(about)
+    )
+    for (
+        id_,
+        rule_id,
+        trigger,
+        podcast,
+        episode,
+        booking,
+        guest,
+        key,
+        due,
+        state,
+    ) in rows:
+        ids = Ids(podcast, episode, booking, guest)
+        yield Existing(id_, rule_id, trigger, ids, key, due, state)
+
+
+def end_jobs(
+    session: Session,
+    which: Sequence[ColumnElement[bool]],
+    state: JobState,
+    reason: Reason,
+    now: datetime,
+) -> Sequence[UUID]:
+    """End the pending jobs that match all of ``which``; returns their ids."""
+    return session.scalars(
+        update(ScheduledJob)
+        .where(*which, ScheduledJob.state == literal_column("'pending'"))
+        .values(state=state, reason=reason, settled_at=now)
+        .returning(ScheduledJob.id)
+        .execution_options(synchronize_session="fetch")
+    ).all()
+
+
+def insert_jobs(
+    session: Session, wanted: Sequence[tuple[UUID, Wanted]], now: datetime
+) -> set[UUID]:
+    """Insert the wanted jobs under the given ids; returns the ids that are new."""
+    ordered = sorted(wanted, key=lambda each: each[1].key)
+    born = insert_new(
+        session,
+        ScheduledJob,
+        [_columns(job_id, each, now) for job_id, each in ordered],
+        unique=("congregation_id", "idempotency_key"),
+        among=_IS_PENDING,
+    )
+    cases = {job_id: _case(each.subject) for job_id, each in ordered if job_id in born}
+    records = load_records(session, list(cases.values()))
+    snapshots = [
+        {
+            "scheduled_job_id": job_id,
+            "congregation_id": case.congregation_id,
+            "context": context_of(case, records),
+        }
+        for job_id, case in cases.items()
+    ]
+    if snapshots:
+        session.execute(insert(JobContext), snapshots)
+    return born
+
+
+def _columns(job_id: UUID, wanted: Wanted, now: datetime) -> dict[str, object]:
+    ids, reason = wanted.subject.ids, wanted.reason
+    return {
+        "id": job_id,
+        "congregation_id": wanted.subject.congregation_id,
+        "rule_id": wanted.rule.id,
+        "rule_version": wanted.rule.version,
+        "trigger_type": wanted.rule.trigger_type,
+        "podcast_id": ids.podcast_id,
+        "episode_id": ids.episode_id,
+        "booking_id": ids.booking_id,
+        "guest_id": ids.guest_id,
+        "idempotency_key": wanted.key,
+        "reference_at": wanted.reference_at,
+        "timezone": wanted.subject.timezone,
+        "state": JobState.SKIPPED if reason else JobState.PENDING,
+        "due_at": wanted.due_at,
+        "run_at": wanted.due_at,
+        "reason": reason,
+        "settled_at": now if reason else None,
+        "created_at": now,
+    }
+
+
+def _case(subject: Subject) -> Case:
+    ids = subject.ids
+    return Case(
+        subject.congregation_id,
+        ids.podcast_id,
+        ids.episode_id,
+        ids.booking_id,
+        ids.guest_id,
+    )

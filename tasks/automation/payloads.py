@@ -1,0 +1,114 @@
+"""What producers report, and what is made of it before it is stored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from tasks.automation.checks import (
+    checked_context,
+    checked_event_id,
+    checked_ids,
+    checked_instant,
+)
+from tasks.automation.scope import congregation_of
+from tasks.automation.triggers import TRIGGERS
+from tasks.errors import InvalidInput
+from tasks.models.base import Json, new_id
+
+SOURCE_MAX: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class AutomationEvent:
+    """Something that happened, as its producer tells it."""
+
+    trigger_type: str
+    podcast_id: str
+    episode_id: str | None = None
+    booking_id: str | None = None
+    guest_id: str | None = None
+    context: Json | None = None  # laid over what the records say
+    event_id: str | None = None  # the producer's own id; None: once a day counts
+    occurred_at: datetime | None = None  # None: now
+    source: str = "python"
+    depth: int = 0  # how many rules led to it
+    congregation_id: UUID | None = None  # None: the only one of the session's scope
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A checked event under way: where it belongs, and the id it is stored under."""
+
+    id: UUID
+    congregation_id: UUID
+    trigger_type: str
+    podcast_id: str
+    episode_id: str | None
+    booking_id: str | None
+    guest_id: str | None
+    extra: Json
+    external_id: str | None
+    occurred_at: datetime
+    source: str
+    depth: int
+
+
+def report_of(
+    session: Session, payload: AutomationEvent, now: datetime, *, trusts: bool = False
+) -> Report:
+    """Check what can be checked without the records.
+
+    Args:
+        trusts: the event is our own, so its id may be one of ours.
+
+    Raises:
+        InvalidInput: something is wrong with it.
+        NotFound: the congregation cannot be told.
+    """
+    _refuse_trigger(payload.trigger_type)
+    external_id = payload.event_id
+    if external_id is not None and not trusts:
+        external_id = checked_event_id(external_id)
+    return Report(
+        id=new_id(),
+        congregation_id=congregation_of(session, payload.congregation_id),
+        trigger_type=payload.trigger_type,
+        **checked_ids(
+            podcast_id=payload.podcast_id,
+            episode_id=payload.episode_id,
+            booking_id=payload.booking_id,
+            guest_id=payload.guest_id,
+        ),
+        extra=checked_context(payload.context) if payload.context else {},
+        external_id=external_id,
+        occurred_at=(
+            checked_instant(payload.occurred_at, "occurred_at")
+            if payload.occurred_at
+            else now
+        ),
+        source=payload.source[:SOURCE_MAX],
+        depth=payload.depth,
+    )
+
+
+def _refuse_trigger(name: object) -> None:
+    trigger = TRIGGERS.get(name) if isinstance(name, str) else None
+    known = ", ".join(each.name for each in TRIGGERS.values() if not each.is_time)
+    if trigger is None:
+        raise InvalidInput(
+            "unknown_trigger",
+            f"There is no trigger {str(name)[:64]!r}; the triggers are: {known}.",
+            field="trigger_type",
+        )
+    if trigger.is_time:
+        raise InvalidInput(
+            "time_trigger",
+            f"{trigger.name} comes from dates, not from events; "
+            f"the triggers of events are: {known}.",
+            field="trigger_type",
+        )

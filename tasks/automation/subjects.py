@@ -1,0 +1,148 @@
+"""What is planned for: a producer's dates, or a record of ours with its dates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from tasks.automation.checks import checked_ids, checked_instant, checked_timezone
+from tasks.automation.context import Case
+from tasks.automation.planner import Date, Subject
+from tasks.automation.records import Records, full_ids, load_records
+from tasks.automation.references import refuse_unknown
+from tasks.automation.results import UNSET
+from tasks.automation.scope import congregation_of
+from tasks.automation.zones import first_zone
+from tasks.models.booking import Booking, BookingStatus
+from tasks.models.episode import Episode, EpisodeStatus
+
+
+@dataclass(frozen=True, slots=True)
+class TimeContext:
+    """The dates of one booking, episode or podcast.
+
+    A date left ``UNSET`` is not talked about: its jobs stay.  ``None`` says that there
+    is no such date: its pending jobs are cancelled.
+    """
+
+    podcast_id: str
+    episode_id: str | None = None
+    booking_id: str | None = None
+    guest_id: str | None = None
+    recording_date: Date = UNSET
+    publish_date: Date = UNSET
+    booking_date: Date = UNSET
+    timezone: str | None = None  # None: the booking's, podcast's or congregation's
+    congregation_id: UUID | None = None  # None: the only one of the session's scope
+
+
+def subject_of(session: Session, context: TimeContext) -> Subject:
+    """Return what a producer's call plans.
+
+    Raises:
+        InvalidInput: an id, a date or the timezone is wrong.
+        NotFound: the congregation or a record is not known.
+    """
+    case = Case(
+        congregation_of(session, context.congregation_id),
+        **checked_ids(
+            podcast_id=context.podcast_id,
+            episode_id=context.episode_id,
+            booking_id=context.booking_id,
+            guest_id=context.guest_id,
+        ),
+    )
+    records = load_records(session, [case])
+    refuse_unknown(case, records)
+    booking = records.bookings.get((case.congregation_id, case.booking_id or ""))
+    booked = _checked(context.booking_date, "booking_date")
+    if isinstance(booked, datetime) and booking and booking.confirmed_at:
+        booked = booking.confirmed_at
+    return Subject(
+        congregation_id=case.congregation_id,
+        ids=full_ids(case, records),
+        dates={
+            "recording": _checked(context.recording_date, "recording_date"),
+            "publish": _checked(context.publish_date, "publish_date"),
+            "booking": booked,
+        },
+        timezone=_zone(case, records, checked_timezone(context.timezone)),
+    )
+
+
+def of_bookings(session: Session, bookings: Sequence[Booking]) -> list[Subject]:
+    """Return what bookings ask for: only a confirmed one has dates."""
+    cases = [
+        Case(row.congregation_id, row.podcast_id, row.episode_id, row.id, row.guest_id)
+        for row in bookings
+    ]
+    records = load_records(session, cases)
+    return [
+        Subject(
+            case.congregation_id,
+            full_ids(case, records),
+            {
+                "recording": row.start_time if _is_confirmed(row) else None,
+                "booking": row.confirmed_at if _is_confirmed(row) else None,
+            },
+            _zone(case, records),
+        )
+        for case, row in zip(cases, bookings, strict=True)
+    ]
+
+
+def of_episodes(
+    session: Session, episodes: Sequence[Episode], booked: frozenset[str]
+) -> list[Subject]:
+    """Return what episodes ask for.
+
+    Args:
+        booked: episodes that a confirmed booking records; its own date counts then,
+            or the same recording would be announced twice.
+    """
+    cases = [
+        Case(row.congregation_id, row.podcast_id, episode_id=row.id) for row in episodes
+    ]
+    records = load_records(session, cases)
+    return [
+        Subject(
+            case.congregation_id,
+            full_ids(case, records),
+            {
+                "recording": None if row.id in booked else row.recording_at,
+                "publish": publish_date(row),
+            },
+            _zone(case, records),
+        )
+        for case, row in zip(cases, episodes, strict=True)
+    ]
+
+
+def publish_date(row: Episode) -> datetime | None:
+    """Return when an episode goes or went out; a draft has no such date."""
+    if row.status is EpisodeStatus.PUBLISHED:
+        return row.published_at
+    return row.scheduled_for if row.status is EpisodeStatus.SCHEDULED else None
+
+
+def _is_confirmed(row: Booking) -> bool:
+    return row.status is BookingStatus.CONFIRMED
+
+
+def _checked(date: Date, field: str) -> Date:
+    return checked_instant(date, field) if date else date
+
+
+def _zone(case: Case, records: Records, given: str | None = None) -> str:
+    of = case.congregation_id
+    owners = (
+        records.bookings.get((of, case.booking_id or "")),
+        records.episodes.get((of, case.episode_id or "")),
+        records.podcasts.get((of, case.podcast_id or "")),
+        records.congregations.get(of),
+    )
+    return first_zone(given, *(owner.timezone for owner in owners if owner))
