@@ -15,6 +15,7 @@ from sqlalchemy import ColumnElement, Row, Select, UnaryExpression, tuple_
 from sqlalchemy.engine.result import IteratorResult, SimpleResultMetaData
 from sqlalchemy.orm import InstrumentedAttribute, Session
 from sqlalchemy.sql.operators import desc_op
+from sqlalchemy.types import TypeDecorator
 
 from tasks.errors import InvalidInput
 
@@ -138,7 +139,10 @@ def _decode(cursor: str, keys: Sequence[Any]) -> tuple[Side, tuple[Any, ...]]:
 
 
 def _typed(value: object, key: Key) -> object:
-    kind = key.type.python_type
+    column_type = key.type
+    if isinstance(column_type, TypeDecorator):
+        column_type = column_type.impl_instance
+    kind = column_type.python_type
     if kind is datetime:
         moment = datetime.fromisoformat(str(value))
         if moment.tzinfo is None:

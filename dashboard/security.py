@@ -35,7 +35,6 @@ PUBLIC: Final = frozenset(
         "security.login",
         "setup.show",
         "setup.finish_setup",
-        "openapi.doc_url",
     }
 )
 #: Blueprints that ask for their own credentials.

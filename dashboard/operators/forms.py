@@ -39,20 +39,23 @@ class AccessForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
     sees_all = BooleanField("Sees every congregation, also those to come", default=True)
     congregations = SelectMultipleField(
         "Only these congregations",
-        coerce=UUID,
         description="Counts when the box above is not ticked.",
     )
 
     def offer(self, congregations: Sequence[Congregation]) -> None:
         """Say which congregations may be chosen."""
         self.congregations.choices = [
-            SelectChoice(one.id, one.name) for one in congregations
+            SelectChoice(str(one.id), one.name) for one in congregations
         ]
 
     @property
     def chosen(self) -> list[UUID]:
         """The congregations to keep; none when all are seen."""
-        return [] if self.sees_all.data else list(self.congregations.data or ())
+        return (
+            []
+            if self.sees_all.data
+            else [UUID(one) for one in self.congregations.data or ()]
+        )
 
 
 class OperatorForm(AccessForm):

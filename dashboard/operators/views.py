@@ -71,7 +71,9 @@ def edit(operator_id: UUID) -> str:
     operator = accounts.find(database, operator_id)
     given = queries.congregations_of(database, operator)
     form = AccessForm(
-        role=operator.role.value, sees_all=operator.sees_all, congregations=given
+        role=operator.role.value,
+        sees_all=operator.sees_all,
+        congregations=[*map(str, given)],
     )
     form.offer(queries.congregations(database))
     return render("operators/form.html", form=form, operator=operator)

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from flask import Flask
+from sqlalchemy import Engine, select
+from sqlalchemy.orm import Session
+
+from dashboard.operators.models import Operator, RoleName
+from tasks.models import AuditEntry, Congregation
+from tests.dashboard.conftest import Browser
+
+AddOperator = Callable[..., str]
+NEW_PASSWORD = "seven bells in a row"
+
+
+def operator(engine: Engine, email: str) -> Operator:
+    with Session(engine) as session:
+        return session.scalars(select(Operator).where(Operator.email == email)).one()
+
+
+def audit(engine: Engine) -> list[str]:
+    with Session(engine) as session:
+        return list(session.scalars(select(AuditEntry.action)))
+
+
+def test_a_new_operator_sets_a_password_with_a_link(
+    app: Flask, as_admin: Browser, sqlite_engine: Engine, congregation: Congregation
+) -> None:
+    answer = as_admin.post(
+        "/operators/",
+        data={
+            "email": "bob@example.org",
+            "name": "Bob",
+            "role": "operator",
+            "congregations": str(congregation.id),
+        },
+    )
+
+    page = answer.get_data(as_text=True)
+    found = re.search(r"http://localhost(/setup\?token=[\w-]+)", page)
+    assert found, page
+    bob = operator(sqlite_engine, "bob@example.org")
+    assert (bob.role, bob.sees_all, bob.password) == (RoleName.OPERATOR, False, None)
+
+    browser = app.test_client()
+    assert isinstance(browser, Browser)
+    assert browser.log_in(bob.email, "anything at all").status_code == 401
+    browser.learn_token(found[1])
+    token = found[1].partition("=")[2]
+    fields = {"token": token, "password": NEW_PASSWORD, "again": NEW_PASSWORD}
+    assert browser.post("/setup", data=fields).location == "/login"
+    assert browser.log_in(bob.email, NEW_PASSWORD).status_code == 302
+    assert {"operator.created", "operator.link_made", "operator.password_set"} <= set(
+        audit(sqlite_engine)
+    )
+
+
+def test_the_same_address_twice_is_refused(
+    as_admin: Browser, add_operator: AddOperator
+) -> None:
+    email = add_operator("viewer")
+
+    answer = as_admin.post(
+        "/operators/", data={"email": email.upper(), "role": "viewer", "sees_all": "y"}
+    )
+
+    assert answer.status_code == 422
+    assert "is an operator already" in answer.get_data(as_text=True)
+
+
+def test_a_role_and_its_congregations_can_be_changed(
+    as_admin: Browser,
+    add_operator: AddOperator,
+    sqlite_engine: Engine,
+    congregation: Congregation,
+) -> None:
+    bob = operator(sqlite_engine, add_operator("viewer"))
+
+    answer = as_admin.post(
+        f"/operators/{bob.id}",
+        data={"role": "operator", "congregations": str(congregation.id)},
+    )
+
+    assert answer.status_code == 303
+    changed = operator(sqlite_engine, bob.email)
+    assert (changed.role, changed.sees_all) == (RoleName.OPERATOR, False)
+    page = as_admin.get(f"/operators/{bob.id}").get_data(as_text=True)
+    assert f'<option selected value="{congregation.id}">' in page
+    assert "operator.access_changed" in audit(sqlite_engine)
+
+
+def test_the_last_admin_stays_one(as_admin: Browser, sqlite_engine: Engine) -> None:
+    me = operator(sqlite_engine, "admin@example.org")
+
+    demoted = as_admin.post(
+        f"/operators/{me.id}",
+        data={"role": "viewer", "sees_all": "y"},
+        follow_redirects=True,
+    )
+    disabled = as_admin.post(f"/operators/{me.id}/disable", follow_redirects=True)
+
+    for answer in (demoted, disabled):
+        assert "is the last admin" in answer.get_data(as_text=True)
+    me = operator(sqlite_engine, me.email)
+    assert (me.role, me.active) == (RoleName.ADMIN, True)
+
+
+def test_one_of_two_admins_may_go(
+    as_admin: Browser, add_operator: AddOperator, sqlite_engine: Engine
+) -> None:
+    other = operator(sqlite_engine, add_operator("admin", email="zoe@example.org"))
+
+    as_admin.post(f"/operators/{other.id}/disable")
+
+    assert not operator(sqlite_engine, other.email).active
+
+
+def test_whoever_is_disabled_is_out_at_once(
+    as_admin: Browser, as_viewer: Browser, sqlite_engine: Engine
+) -> None:
+    viewer = operator(sqlite_engine, "viewer@example.org")
+
+    as_admin.post(f"/operators/{viewer.id}/disable")
+    assert as_viewer.get("/account/password").status_code == 302
+    assert as_viewer.log_in(viewer.email).status_code == 401
+
+    as_admin.post(f"/operators/{viewer.id}/enable")
+    assert as_viewer.log_in(viewer.email).status_code == 302
+
+
+def test_a_new_password_by_link_ends_the_sessions(
+    client: Browser, as_admin: Browser, as_viewer: Browser, sqlite_engine: Engine
+) -> None:
+    viewer = operator(sqlite_engine, "viewer@example.org")
+    page = as_admin.post(f"/operators/{viewer.id}/link").get_data(as_text=True)
+    token = re.findall(r"token=([\w-]+)", page)[0]
+    client.learn_token(f"/setup?token={token}")
+
+    client.post(
+        "/setup",
+        data={"token": token, "password": NEW_PASSWORD, "again": NEW_PASSWORD},
+    )
+
+    assert as_viewer.get("/account/password").status_code == 302
+
+
+def test_an_operator_that_does_not_exist_is_not_found(as_admin: Browser) -> None:
+    nobody = "00000000-0000-0000-0000-000000000007"
+
+    assert as_admin.get(f"/operators/{nobody}").status_code == 404
+    assert as_admin.post(f"/operators/{nobody}/disable").status_code == 404
