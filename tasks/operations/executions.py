@@ -17,6 +17,7 @@ from tasks.operations.allowed import NOT_CANCELLABLE, NOT_RETRYABLE, RETRYABLE
 from tasks.operations.audit import Actor
 from tasks.operations.bulk import (
     BULK_MAX,
+    SELECTED_MAX,
     Bulk,
     Verb,
     change_matching,
@@ -138,6 +139,14 @@ def count_retryable(
 ) -> int:
     """Return how many executions ``retry_matching`` would queue, up to ``limit``."""
     return count(session, _retryable(matching, high_water), limit)
+
+
+def count_selected(session: Session, ids: Collection[UUID]) -> int:
+    """Return how many of the selected executions ``retry_many`` would queue."""
+    statement = select(Execution.id).where(
+        Execution.id.in_(list(ids)[:SELECTED_MAX]), Execution.state.in_(RETRYABLE)
+    )
+    return count(session, statement, SELECTED_MAX)
 
 
 def cancel_execution(

@@ -17,6 +17,7 @@ from tasks.operations.allowed import NOT_PENDING
 from tasks.operations.audit import Actor
 from tasks.operations.bulk import (
     BULK_MAX,
+    SELECTED_MAX,
     Bulk,
     Verb,
     change_matching,
@@ -115,6 +116,14 @@ def count_cancellable(
 ) -> int:
     """Return how many jobs ``cancel_matching`` would cancel, up to ``limit``."""
     return count(session, _waiting(matching, high_water), limit)
+
+
+def count_selected(session: Session, ids: Collection[UUID]) -> int:
+    """Return how many of the selected jobs ``cancel_many`` would cancel."""
+    statement = select(ScheduledJob.id).where(
+        ScheduledJob.id.in_(list(ids)[:SELECTED_MAX]), _PENDING
+    )
+    return count(session, statement, SELECTED_MAX)
 
 
 def run_now(session: Session, job_id: UUID, actor: Actor, *, now: datetime) -> Answer:

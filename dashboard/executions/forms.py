@@ -1,0 +1,18 @@
+"""The filter of the list of executions."""
+
+from __future__ import annotations
+
+from wtforms import HiddenField
+from wtforms.validators import AnyOf, Optional
+
+from dashboard.filtering import ListFilter, clean
+from tasks.models import ExecutionState
+
+
+class ExecutionFilter(ListFilter):
+    """Executions by what they are about, and by when they were made."""
+
+    state = HiddenField(
+        validators=[Optional(), AnyOf(list(ExecutionState), "must be a state")],
+        filters=[clean],
+    )

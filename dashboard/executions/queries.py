@@ -1,0 +1,149 @@
+"""What the pages of executions read: pages by key, capped counts, no query per row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from dashboard.deeds import deeds
+from dashboard.executions.lines import Line, lines
+from dashboard.paging import Page, paginate
+from tasks.errors import NotFound
+from tasks.lane import COUNT_CAP
+from tasks.models import (
+    Attempt,
+    AuditEntry,
+    Event,
+    Execution,
+    ExecutionContext,
+    ExecutionMessage,
+    ExecutionState,
+)
+from tasks.operations.bulk import count
+from tasks.operations.matching import Matching, narrow
+
+#: Attempts of one execution that are shown.
+ATTEMPTS_MAX: Final = 50
+#: Counting what is new stops here.
+NEW_MAX: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """One execution and all that is known of it."""
+
+    line: Line
+    event_type: str | None  # of the event that led to it
+    context: dict[str, Any] | None
+    message: dict[str, Any] | None  # None: it never came to composing one
+    composed_at: datetime | None
+    attempts: Sequence[Attempt]  # newest first
+    deeds: Sequence[AuditEntry]  # newest first
+
+
+def page(
+    session: Session, matching: Matching, cursor: str | None, limit: int
+) -> Page[Line]:
+    """Return a page: what waits by its time, soonest first; else newest first."""
+    statement = narrow(lines(), Execution, matching)
+    columns = (
+        (Execution.run_at, Execution.id)
+        if matching.state == ExecutionState.PENDING
+        else (Execution.created_at.desc(), Execution.id.desc())
+    )
+    found = paginate(session, statement, columns, cursor, limit)
+    rows = [Line(*row) for row in found.rows]
+    return Page(rows, found.next_cursor, found.previous_cursor)
+
+
+def by_ids(session: Session, ids: Sequence[UUID]) -> list[Line]:
+    """Return some executions as the list shows them."""
+    rows = session.execute(lines().where(Execution.id.in_(ids)))
+    return [Line(*row) for row in rows]
+
+
+def counts(session: Session, matching: Matching) -> Mapping[ExecutionState, int]:
+    """Return how many match in each state, each up to ``COUNT_CAP``; one query."""
+    columns = []
+    for state in ExecutionState:
+        of_state = replace(matching, state=state)
+        some = narrow(select(Execution.id), Execution, of_state).limit(COUNT_CAP)
+        counted = select(func.count()).select_from(some.subquery())
+        columns.append(counted.scalar_subquery())
+    row = session.execute(select(*columns)).one()
+    return dict(zip(ExecutionState, row, strict=True))
+
+
+def n_newer(session: Session, matching: Matching, than: datetime) -> int:
+    """Return how many matching executions were made after an instant, to ``NEW_MAX``.
+
+    ``than`` is when the newest one on the page was made.
+    """
+    newer = select(Execution.id).where(Execution.created_at > than)
+    return count(session, narrow(newer, Execution, matching), NEW_MAX)
+
+
+def detail(session: Session, execution_id: UUID) -> Detail:
+    """Return one execution with its history; four queries.
+
+    Raises:
+        NotFound: the session sees no such execution.
+    """
+    row = session.execute(
+        lines()
+        .add_columns(
+            Event.type,
+            ExecutionContext.context,
+            ExecutionMessage.message,
+            ExecutionMessage.composed_at,
+        )
+        .outerjoin(Event, Event.id == Execution.event_id)
+        .outerjoin(ExecutionContext, ExecutionContext.execution_id == Execution.id)
+        .outerjoin(ExecutionMessage, ExecutionMessage.execution_id == Execution.id)
+        .where(Execution.id == execution_id)
+    ).one_or_none()
+    if row is None:
+        raise NotFound("unknown_execution", "There is no such execution.")
+    *columns, event_type, context, message, composed_at = row
+    line = Line(*columns)
+    return Detail(
+        line=line,
+        event_type=event_type,
+        context=context,
+        message=message,
+        composed_at=composed_at,
+        attempts=_attempts(session, execution_id),
+        deeds=deeds(session, "execution", line.execution),
+    )
+
+
+def html_of(session: Session, execution_id: UUID) -> str:
+    """Return the HTML of the mail as it was last composed.
+
+    Raises:
+        NotFound: there is none.
+    """
+    message = session.scalar(
+        select(ExecutionMessage.message).where(
+            ExecutionMessage.execution_id == execution_id
+        )
+    )
+    html = (message or {}).get("html")
+    if not html:
+        raise NotFound("no_html", "This execution has no HTML message.")
+    return str(html)
+
+
+def _attempts(session: Session, execution_id: UUID) -> Sequence[Attempt]:
+    return session.scalars(
+        select(Attempt)
+        .where(Attempt.execution_id == execution_id)
+        .order_by(Attempt.number.desc())
+        .limit(ATTEMPTS_MAX)
+    ).all()

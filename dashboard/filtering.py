@@ -1,0 +1,205 @@
+"""The filter above a list: it is the query string, so a filtered list is a link."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, Self
+from uuid import UUID
+
+from flask import request
+from flask_wtf import FlaskForm
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from wtforms import Field, HiddenField, SearchField, SelectChoice, SelectField
+from wtforms.widgets import DateTimeLocalInput
+
+from tasks.errors import InvalidInput
+from tasks.models import Congregation, Podcast, Rule
+from tasks.operations.matching import Matching
+
+#: Entries that one choice of a filter offers at most.
+CHOICES_MAX: Final = 200
+#: Waiting for so long past its time is late; a busy second is not.
+LATE_AFTER: Final = timedelta(minutes=1)
+#: Longest text that a filter takes.
+_TEXT_MAX: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the operator may filter by, by name."""
+
+    congregations: Sequence[tuple[str, str]]  # slug, name
+    rules: Sequence[tuple[UUID, str]]  # id, name
+    podcasts: Sequence[tuple[str, str, str]]  # congregation's slug, id, title
+
+
+#: Where the filter is read, but not shown.
+NO_CHOICES: Final = Choices((), (), ())
+
+
+def choices(session: Session) -> Choices:
+    """Return what the session sees, at most ``CHOICES_MAX`` of each; three queries."""
+    congregations = session.execute(
+        select(Congregation.slug, Congregation.name)
+        .order_by(Congregation.name)
+        .limit(CHOICES_MAX)
+    )
+    rules = session.execute(
+        select(Rule.id, Rule.name).order_by(Rule.name, Rule.id).limit(CHOICES_MAX)
+    )
+    podcasts = session.execute(
+        select(Congregation.slug, Podcast.id, Podcast.title)
+        .join(Congregation, Congregation.id == Podcast.congregation_id)
+        .order_by(Podcast.title, Podcast.id)
+        .limit(CHOICES_MAX)
+    )
+    return Choices(
+        [(row[0], row[1]) for row in congregations],
+        [(row[0], row[1]) for row in rules],
+        [(row[0], row[1], row[2]) for row in podcasts],
+    )
+
+
+def clean(text: str | None) -> str:
+    """Drop what no name has; PostgreSQL refuses NUL even in a question."""
+    return "".join(char for char in text or "" if char.isprintable()).strip()
+
+
+class MomentField(Field):  # type: ignore[misc]  # WTForms has no types
+    """An instant as ISO text; without an offset it is UTC."""
+
+    widget = DateTimeLocalInput()
+
+    def process_formdata(self, valuelist: list[str]) -> None:
+        self.data: datetime | None = None
+        if not valuelist or not valuelist[0].strip():
+            return
+        try:
+            given = datetime.fromisoformat(valuelist[0].strip())
+            aware = given if given.tzinfo else given.replace(tzinfo=UTC)
+            self.data = aware.astimezone(UTC)
+        except (ValueError, OverflowError) as error:
+            raise ValueError("must look like 2026-03-10T12:00, in UTC") from error
+
+    def _value(self) -> str:
+        return self.data.strftime("%Y-%m-%dT%H:%M") if self.data else ""
+
+
+class ListFilter(FlaskForm):  # type: ignore[misc]  # WTForms has no types
+    """What narrows a list; subclasses say which states there are."""
+
+    class Meta:
+        """Filters change nothing, so they need no token."""
+
+        csrf = False
+
+    q = SearchField("Search", filters=[clean])
+    rule = SelectField("Rule", validate_choice=False)
+    podcast = SelectField("Podcast", validate_choice=False)
+    within = SelectField("Congregation", validate_choice=False)
+    since = MomentField("From (UTC)")
+    until = MomentField("Until (UTC)")
+    state = HiddenField(filters=[clean])
+    booking = HiddenField(filters=[clean])
+    event = HiddenField(filters=[clean])
+    late = HiddenField(filters=[clean])
+    newest = MomentField()  # asked by the page itself, when it looks for newer rows
+
+    @classmethod
+    def read(cls, offered: Choices) -> Self:
+        """Return the filter of this request's query string.
+
+        Raises:
+            InvalidInput: ``bad_filter``, the address was changed by hand and cannot be
+                read; acting on a filter that was half understood would be worse.
+        """
+        form = cls(request.args)
+        form.offer(offered)
+        if not form.validate():
+            name, errors = next(iter(form.errors.items()))
+            raise _bad(name, str(errors[0]))
+        return form
+
+    def offer(self, offered: Choices) -> None:
+        """Say what may be chosen."""
+        self.offered = offered
+        anything = SelectChoice("", "Any")
+        self.rule.choices = [
+            anything,
+            *(SelectChoice(str(id_), name) for id_, name in offered.rules),
+        ]
+        self.podcast.choices = [
+            anything,
+            *(
+                SelectChoice(f"{slug}/{id_}", title)
+                for slug, id_, title in offered.podcasts
+            ),
+        ]
+        self.within.choices = [
+            anything,
+            *(SelectChoice(slug, name) for slug, name in offered.congregations),
+        ]
+
+    def matching(self, session: Session, now: datetime) -> Matching:
+        """Return the filter in the engine's words.
+
+        Raises:
+            InvalidInput: ``bad_filter``.
+        """
+        slug, podcast = self._podcast()
+        return Matching(
+            state=self.state.data or None,
+            rule_id=_id("rule", self.rule.data),
+            congregation_id=self._congregation(session, slug),
+            podcast_id=podcast,
+            booking_id=self.booking.data or None,
+            event_id=_id("event", self.event.data),
+            text=self.q.data[:_TEXT_MAX],
+            since=self.since.data,
+            until=self.until.data,
+            late_before=now - LATE_AFTER if self.late.data else None,
+        )
+
+    def query(self, **changes: str | None) -> dict[str, Any]:
+        """Return the query string's values, without those that say nothing."""
+        names = set(self.data) - {"newest"}
+        values = {name: request.args.get(name, "") for name in names}
+        return {name: value for name, value in {**values, **changes}.items() if value}
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether anything but the state narrows the list."""
+        return bool(self.query(state=None))
+
+    def _podcast(self) -> tuple[str, str | None]:
+        slug, _, podcast = clean(self.podcast.data).rpartition("/")
+        return slug, podcast or None
+
+    def _congregation(self, session: Session, of_podcast: str) -> UUID | None:
+        slug = clean(self.within.data) or of_podcast
+        if not slug:
+            return None
+        found = session.scalar(select(Congregation.id).where(Congregation.slug == slug))
+        if found is None:
+            raise _bad("within", "names no congregation that you can see")
+        return found
+
+
+def _id(name: str, text: Any) -> UUID | None:  # noqa: ANN401  # WTForms has no types
+    if not text:
+        return None
+    try:
+        return UUID(text)
+    except ValueError as error:
+        raise _bad(name, "must be an id") from error
+
+
+def _bad(name: str, problem: str) -> InvalidInput:
+    return InvalidInput(
+        "bad_filter",
+        f"The filter in this address cannot be read: “{name}” {problem}.",
+        field=name,
+    )

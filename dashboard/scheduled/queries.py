@@ -1,0 +1,80 @@
+"""What the pages of scheduled jobs read: pages by key, capped counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from dashboard.deeds import deeds
+from dashboard.paging import Page, paginate
+from dashboard.scheduled.lines import Line, lines
+from tasks.errors import NotFound
+from tasks.lane import COUNT_CAP
+from tasks.models import AuditEntry, JobContext, JobState, ScheduledJob
+from tasks.operations.matching import Matching, narrow
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """One scheduled job and all that is known of it."""
+
+    line: Line
+    context: dict[str, Any] | None
+    deeds: Sequence[AuditEntry]  # newest first
+
+
+def page(
+    session: Session, matching: Matching, cursor: str | None, limit: int
+) -> Page[Line]:
+    """Return a page: what waits, soonest first; what has ended, latest first."""
+    statement = narrow(lines(), ScheduledJob, matching)
+    columns = (
+        (ScheduledJob.run_at, ScheduledJob.id)
+        if matching.state == JobState.PENDING
+        else (ScheduledJob.due_at.desc(), ScheduledJob.id.desc())
+    )
+    found = paginate(session, statement, columns, cursor, limit)
+    rows = [Line(*row) for row in found.rows]
+    return Page(rows, found.next_cursor, found.previous_cursor)
+
+
+def by_ids(session: Session, ids: Sequence[UUID]) -> list[Line]:
+    """Return some jobs as the list shows them."""
+    rows = session.execute(lines().where(ScheduledJob.id.in_(ids)))
+    return [Line(*row) for row in rows]
+
+
+def counts(session: Session, matching: Matching) -> Mapping[JobState, int]:
+    """Return how many match in each state, each up to ``COUNT_CAP``; one query."""
+    columns = []
+    for state in JobState:
+        of_state = replace(matching, state=state)
+        some = narrow(select(ScheduledJob.id), ScheduledJob, of_state).limit(COUNT_CAP)
+        counted = select(func.count()).select_from(some.subquery())
+        columns.append(counted.scalar_subquery())
+    row = session.execute(select(*columns)).one()
+    return dict(zip(JobState, row, strict=True))
+
+
+def detail(session: Session, job_id: UUID) -> Detail:
+    """Return one job with its snapshot; three queries.
+
+    Raises:
+        NotFound: the session sees no such job.
+    """
+    row = session.execute(
+        lines()
+        .add_columns(JobContext.context)
+        .outerjoin(JobContext, JobContext.scheduled_job_id == ScheduledJob.id)
+        .where(ScheduledJob.id == job_id)
+    ).one_or_none()
+    if row is None:
+        raise NotFound("unknown_scheduled_job", "There is no such scheduled job.")
+    *columns, context = row
+    line = Line(*columns)
+    return Detail(line, context, deeds(session, "scheduled_job", line.job))
