@@ -1,0 +1,1 @@
+"""What requests give and what answers hold, as pydantic models."""

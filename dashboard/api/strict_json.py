@@ -1,0 +1,163 @@
+"""Reads JSON and refuses whatever two readers could understand differently."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import Any, Final, NoReturn
+
+DEPTH_MAX: Final = 20  # nested objects and lists
+KEYS_MAX: Final = 1_000  # of one object, or of one member of a batch
+#: Longer whole numbers do not fit into 64 bits, and parsing them costs time.
+_DIGITS_MAX: Final = 18
+#: A text, also one that never ends: so no quote is looked at twice.
+_STRING: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)', re.DOTALL)
+_BRACKET: Final = re.compile(r"[\[\]{}]")
+_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
+
+
+class JsonRefused(Exception):
+    """The body is not JSON that we accept; ``message`` is a sentence."""
+
+    def __init__(
+        self, code: str, message: str, *, line: int | None = None, column: int = 1
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.line = line  # None: no single place is to blame
+        self.column = column
+
+
+def loads(body: bytes) -> Any:  # noqa: ANN401  # any JSON value
+    """Return the value that ``body`` holds.
+
+    Raises:
+        JsonRefused: malformed, not UTF-8, too deep, too many keys, a key twice, a
+            number that is none or too big, or text that no database can keep.
+    """
+    text = _decoded(body)
+    if not text.strip():
+        raise JsonRefused(
+            "json_invalid", "The body is empty; send a JSON object.", line=1
+        )
+    _check_depth(text)
+    value = _parsed(text)
+    for unit in _units(value):
+        _check_contents(unit)
+    return value
+
+
+def _decoded(body: bytes) -> str:
+    try:
+        return body.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise JsonRefused(
+            "json_encoding",
+            f"The body is not UTF-8: byte {error.start + 1} does not belong there.",
+        ) from error
+
+
+def _check_depth(text: str) -> None:
+    # Before parsing, since the parser itself recurses.
+    depth = 0
+    for bracket in _BRACKET.finditer(_STRING.sub('""', text)):
+        depth += 1 if bracket[0] in "[{" else -1
+        if depth > DEPTH_MAX:
+            raise JsonRefused(
+                "json_too_deep",
+                f"The JSON is nested more than {DEPTH_MAX} levels deep; flatten it.",
+            )
+
+
+def _parsed(text: str) -> Any:  # noqa: ANN401  # any JSON value
+    try:
+        return json.loads(
+            text,
+            object_pairs_hook=_object,
+            parse_constant=_no_constant,
+            parse_int=_whole_number,
+            parse_float=_number,
+        )
+    except json.JSONDecodeError as error:
+        raise JsonRefused(
+            "json_invalid",
+            f"The body is not valid JSON: {error.msg} at line {error.lineno}, "
+            f"column {error.colno}.",
+            line=error.lineno,
+            column=error.colno,
+        ) from error
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise JsonRefused(
+                    "json_duplicate_key",
+                    f"The key {key[:80]!r} stands twice in one object; keep one.",
+                )
+            seen.add(key)
+    return found
+
+
+def _no_constant(word: str) -> NoReturn:
+    raise JsonRefused(
+        "json_number", f"{word} is not a JSON number; leave the value out or send null."
+    )
+
+
+def _whole_number(digits: str) -> int:
+    if len(digits.lstrip("-")) > _DIGITS_MAX:
+        raise JsonRefused(
+            "json_number",
+            f"A whole number may have at most {_DIGITS_MAX} digits; send it as text.",
+        )
+    return int(digits)
+
+
+def _number(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise JsonRefused("json_number", f"The number {digits[:80]} is too big.")
+    return number
+
+
+def _units(value: object) -> list[object]:
+    """Return what the limit of keys counts for: a batch's members, else the whole."""
+    if isinstance(value, dict) and isinstance(value.get("events"), list):
+        return [value["events"]] if not value["events"] else list(value["events"])
+    return list(value) if isinstance(value, list) else [value]
+
+
+def _check_contents(unit: object) -> None:
+    n_keys = 0
+    for is_key, text in _texts(unit):
+        n_keys += is_key
+        if "\0" in text or _SURROGATE.search(text):
+            raise JsonRefused(
+                "json_text",
+                "A text holds a NUL or half of a surrogate pair; remove it.",
+            )
+        if n_keys > KEYS_MAX:
+            raise JsonRefused(
+                "json_too_many_keys",
+                f"An object may hold at most {KEYS_MAX} keys in all; send less.",
+            )
+
+
+def _texts(value: object) -> Iterator[tuple[bool, str]]:
+    """Yield every text within ``value``, and whether it is a key."""
+    if isinstance(value, str):
+        yield False, value
+    elif isinstance(value, dict):
+        for key, member in value.items():
+            yield True, key
+            yield from _texts(member)
+    elif isinstance(value, list):
+        for member in value:
+            yield from _texts(member)
