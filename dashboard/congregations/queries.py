@@ -39,7 +39,7 @@ def podcast_counts(session: Session, ids: Sequence[UUID]) -> Mapping[UUID, int]:
         .where(Podcast.congregation_id.in_(ids))
         .group_by(Podcast.congregation_id)
     )
-    return dict(rows.tuples().all())
+    return {row[0]: row[1] for row in rows}
 
 
 def congregation(session: Session, slug: str) -> Congregation:
@@ -75,7 +75,7 @@ def link_counts(
         )
         .group_by(BookingLink.podcast_id)
     )
-    return dict(rows.tuples().all())
+    return {row[0]: row[1] for row in rows}
 
 
 def next_bookings(
@@ -101,7 +101,7 @@ def next_bookings(
             Podcast.congregation_id == congregation_id, Podcast.id.in_(podcast_ids)
         )
     )
-    return {podcast_id: start for podcast_id, start in rows if start is not None}
+    return {row[0]: row[1] for row in rows if row[1] is not None}
 
 
 def podcast(session: Session, congregation_id: UUID, podcast_id: str) -> Podcast:

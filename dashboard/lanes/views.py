@@ -1,0 +1,128 @@
+"""Every lane on one page, and one page a lane with its switches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from flask import Blueprint, abort, current_app, flash, redirect, request, url_for
+from flask.typing import ResponseReturnValue
+
+from dashboard.extensions import db
+from dashboard.lanes import queries
+from dashboard.lanes.forms import WorkersForm
+from dashboard.security import actor, current_operator
+from dashboard.web import render
+from tasks import registry
+from tasks.clock import utcnow
+from tasks.errors import Conflict, NotFound, UnknownLane
+from tasks.lane import Lane
+from tasks.operations import lanes
+
+bp = Blueprint("lanes", __name__, url_prefix="/lanes")
+
+
+@bp.get("/")
+def index() -> str:
+    """List every lane of the registry."""
+    return render(
+        "lanes/index.html",
+        fragment="lanes/_rows.html",
+        views=_views(registry.LANES),
+    )
+
+
+@bp.get("/<name>")
+def detail(name: str) -> str:
+    """Show one lane: what it does, how it stands, its last runs."""
+    lane = _lane(name)
+    return _page(lane, WorkersForm.of(lane))
+
+
+@bp.post("/<name>/pause")
+def pause(name: str) -> ResponseReturnValue:
+    """Let the lane claim nothing new."""
+    _must_see_all()
+    if lanes.pause_lane(db.session(), name, actor(), now=utcnow()):
+        flash("Paused. What it holds already is finished; nothing new is taken.")
+    else:
+        flash("It was paused already.", "info")
+    db.session.commit()
+    return redirect(url_for(".detail", name=name), 303)
+
+
+@bp.post("/<name>/resume")
+def resume(name: str) -> ResponseReturnValue:
+    """Let the lane work again."""
+    _must_see_all()
+    if lanes.resume_lane(db.session(), name, actor(), now=utcnow()):
+        flash("Resumed. It takes up what is due.", "success")
+    else:
+        flash("It was not paused.", "info")
+    db.session.commit()
+    return redirect(url_for(".detail", name=name), 303)
+
+
+@bp.post("/<name>/workers")
+def workers(name: str) -> ResponseReturnValue:
+    """Say how many workers the lane has."""
+    _must_see_all()
+    lane = _lane(name)
+    form = WorkersForm.of(lane)
+    if not form.validate_on_submit():
+        return _page(lane, form), 422
+    chosen = form.workers.data
+    if lanes.set_workers(db.session(), name, chosen, actor(), now=utcnow()):
+        flash("Saved. Running workers follow within seconds.", "success")
+    db.session.commit()
+    return redirect(url_for(".detail", name=name), 303)
+
+
+@bp.post("/<name>/sweep")
+def sweep(name: str) -> ResponseReturnValue:
+    """Ask for one sweep now."""
+    try:
+        lanes.sweep_now(db.session(), name, actor(), now=utcnow())
+    except Conflict as refused:
+        db.session.rollback()
+        flash(refused.message, "warning")
+    else:
+        db.session.commit()
+        flash("Asked for. The result appears in the runs below.", "success")
+    return redirect(url_for(".detail", name=name), 303)
+
+
+def _page(lane: Lane, form: WorkersForm) -> str:
+    session = db.session()
+    (view,) = _views([lane])
+    if not form.is_submitted() and view.setting is not None:
+        form.workers.data = view.setting.workers
+    return render(
+        "lanes/detail.html",
+        fragment="lanes/_live.html",
+        view=view,
+        form=form,
+        heartbeats=queries.heartbeats(session, lane.name),
+        page=queries.runs(session, lane.name, request.args.get("cursor")),
+        sees_all=current_operator().sees_all,
+    )
+
+
+def _views(lanes: Sequence[Lane]) -> list[queries.LaneView]:
+    config = current_app.config["CARILLON"]
+    return queries.lane_views(db.session(), lanes, config, now=utcnow())
+
+
+def _lane(name: str) -> Lane:
+    try:
+        return registry.lane(name)
+    except UnknownLane:
+        raise NotFound("unknown_lane", "There is no such lane.") from None
+
+
+def _must_see_all() -> None:
+    if not current_operator().sees_all:
+        abort(
+            403,
+            "A lane works for every congregation, so only operators of all "
+            "congregations may pause or resize it.",
+        )

@@ -1,0 +1,132 @@
+"""The overview's two lists: what comes next, and what just happened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final, Literal
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Select, and_, select
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from tasks.db import Scope, scope_of
+from tasks.models import (
+    Booking,
+    Congregation,
+    Episode,
+    Event,
+    Execution,
+    ExecutionState,
+    JobState,
+    Rule,
+    ScheduledJob,
+)
+from tasks.operations.matching import Model, is_state, of_same
+
+#: When, id, state, booking, episode, rule, guest, episode's title, congregation.
+Named = Select[datetime, UUID, StrEnum, str | None, str | None, str, str, str, str]
+#: Rows of each list.
+ROWS: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One row of a list: when, what, for whom."""
+
+    at: datetime
+    kind: Literal["event", "execution", "job"]
+    id: UUID
+    title: str  # the rule's name, or the event's type
+    subject: str  # a guest, an episode or an id; empty: the whole podcast
+    congregation: str
+    state: str | None  # None: an event has none
+
+
+def coming(session: Session) -> list[Line]:
+    """Return what happens next, soonest first: jobs, and executions that wait."""
+    jobs = _with_names(ScheduledJob, ScheduledJob.run_at).where(
+        is_state(ScheduledJob, JobState.PENDING)
+    )
+    retries = _with_names(Execution, Execution.run_at).where(
+        is_state(Execution, ExecutionState.PENDING)
+    )
+    lines = [
+        *_lines(session, jobs.order_by(ScheduledJob.run_at, ScheduledJob.id), "job"),
+        *_lines(session, retries.order_by(Execution.run_at, Execution.id), "execution"),
+    ]
+    return sorted(lines, key=lambda line: (line.at, line.id))[:ROWS]
+
+
+def recent(session: Session) -> list[Line]:
+    """Return what just happened, newest first: events and what rules made of them."""
+    # Ids rise with time.  Where one congregation's rows are a few among many, its own
+    # index finds them; where all are asked for, the primary key does.
+    order: tuple[ColumnElement[Any], ...] = (Execution.id.desc(),)
+    if scope_of(session) is not Scope.EVERY:
+        order = (Execution.created_at.desc(), Execution.id.desc())
+    made = _with_names(Execution, Execution.created_at).order_by(*order)
+    lines = [*_events(session), *_lines(session, made, "execution")]
+    return sorted(lines, key=lambda line: (line.at, line.id), reverse=True)[:ROWS]
+
+
+def _with_names(table: Model, at: InstrumentedAttribute[datetime]) -> Named:
+    """Select rows with the names that their ids stand for, in one query."""
+    return (
+        select(
+            at,
+            table.id,
+            table.state,
+            table.booking_id,
+            table.episode_id,
+            Rule.name,
+            Booking.guest_name,
+            Episode.title,
+            Congregation.name,
+        )
+        .select_from(table)
+        .join(Rule, Rule.id == table.rule_id)
+        .join(Congregation, Congregation.id == table.congregation_id)
+        .outerjoin(Booking, of_same(Booking, table, table.booking_id))
+        .outerjoin(Episode, of_same(Episode, table, table.episode_id))
+        .limit(ROWS)
+    )
+
+
+def _lines(
+    session: Session, rows: Named, kind: Literal["execution", "job"]
+) -> Iterable[Line]:
+    for at, id_, state, booking, episode, rule, guest, title, house in session.execute(
+        rows
+    ):
+        subject = guest or title or booking or episode or ""
+        yield Line(at, kind, id_, rule, subject, house, state)
+
+
+def _events(session: Session) -> Iterable[Line]:
+    rows = session.execute(
+        select(
+            Event.created_at,
+            Event.id,
+            Event.type,
+            Event.booking_id,
+            Event.episode_id,
+            Booking.guest_name,
+            Congregation.name,
+        )
+        .join(Congregation, Congregation.id == Event.congregation_id)
+        .outerjoin(
+            Booking,
+            and_(
+                Booking.congregation_id == Event.congregation_id,
+                Booking.id == Event.booking_id,
+            ),
+        )
+        .order_by(Event.created_at.desc(), Event.id.desc())
+        .limit(ROWS)
+    )
+    for at, id_, type_, booking, episode, guest, house in rows:
+        subject = guest or booking or episode or ""
+        yield Line(at, "event", id_, type_, subject, house, None)

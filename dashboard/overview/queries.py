@@ -1,0 +1,116 @@
+"""What the overview reads: a handful of capped counts and three short lists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import exists, func, select
+from sqlalchemy.orm import Session
+
+from dashboard.filtering import LATE_AFTER
+from dashboard.lanes.queries import alive_workers
+from tasks.lane import COUNT_CAP
+from tasks.models import (
+    ApiToken,
+    Congregation,
+    Event,
+    Execution,
+    ExecutionState,
+    LaneSetting,
+    Rule,
+    ScheduledJob,
+)
+from tasks.operations.matching import Matching, Model, narrow
+
+#: How far back a failure still asks for somebody.
+RECENT: Final = timedelta(hours=24)
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What asks for an operator; every count stops at ``COUNT_CAP``."""
+
+    failed: int  # made within RECENT and failed for good
+    quarantined: int
+    late: int  # executions that no worker took in time
+    late_jobs: int
+    paused_lanes: Sequence[LaneSetting]
+    has_worker: bool
+    since: datetime  # the start of RECENT, for the link to the list
+
+    @property
+    def is_calm(self) -> bool:
+        """Whether nothing needs anybody."""
+        return self.has_worker and not (
+            self.failed
+            or self.quarantined
+            or self.late
+            or self.late_jobs
+            or self.paused_lanes
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FirstSteps:
+    """What a new installation has already of what it takes to begin."""
+
+    congregation: Congregation | None
+    has_rule: bool
+    has_token: bool
+
+
+def needs(session: Session, *, now: datetime) -> Needs:
+    """Return what asks for an operator now; six queries on indexes."""
+    since = now - RECENT
+    failed = Matching(state=ExecutionState.FAILED, since=since)
+    quarantined = Matching(state=ExecutionState.QUARANTINED)
+    late = Matching(late_before=now - LATE_AFTER)
+    return Needs(
+        failed=_count(session, Execution, failed),
+        quarantined=_count(session, Execution, quarantined),
+        late=_count(session, Execution, late),
+        late_jobs=_count(session, ScheduledJob, late),
+        paused_lanes=session.scalars(
+            select(LaneSetting)
+            .where(LaneSetting.is_paused.is_(True))
+            .order_by(LaneSetting.paused_at)
+        ).all(),
+        has_worker=bool(alive_workers(session, now=now)),
+        since=since,
+    )
+
+
+def n_succeeded(session: Session, *, now: datetime) -> int:
+    """Return how many executions of the last day succeeded, up to ``COUNT_CAP``."""
+    succeeded = Matching(state=ExecutionState.SUCCEEDED, since=now - RECENT)
+    return _count(session, Execution, succeeded)
+
+
+def first_steps(session: Session) -> FirstSteps | None:
+    """Return how far a new installation has come; None once an event came in."""
+    if session.scalar(select(exists(select(Event.id)))):
+        return None
+    return FirstSteps(
+        congregation=session.scalar(
+            select(Congregation).order_by(Congregation.created_at).limit(1)
+        ),
+        has_rule=bool(
+            session.scalar(
+                select(exists(select(Rule.id).where(Rule.deleted_at.is_(None))))
+            )
+        ),
+        has_token=bool(
+            session.scalar(
+                select(exists(select(ApiToken.id).where(ApiToken.revoked_at.is_(None))))
+            )
+        ),
+    )
+
+
+def _count(session: Session, model: Model, matching: Matching) -> int:
+    """Count what the list with the same filter shows, so that tile and list agree."""
+    some = narrow(select(model.id), model, matching).limit(COUNT_CAP).subquery()
+    return session.scalar(select(func.count()).select_from(some)) or 0

@@ -1,0 +1,57 @@
+"""The console's first page."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from flask import Blueprint, current_app, url_for
+
+from dashboard.extensions import db
+from dashboard.overview import lists, queries
+from dashboard.web import render
+from tasks import registry
+from tasks.clock import utcnow
+from tasks.errors import UnknownLane
+
+bp = Blueprint("overview", __name__)
+
+
+@bp.get("/")
+def index() -> str:
+    """Answer three questions: what needs me, what comes next, what just happened."""
+    session, now = db.session(), utcnow()
+    return render(
+        "overview/index.html",
+        fragment="overview/_live.html",
+        steps=queries.first_steps(session),
+        needs=queries.needs(session, now=now),
+        n_succeeded=queries.n_succeeded(session, now=now),
+        coming=lists.coming(session),
+        recent=lists.recent(session),
+        base_url=current_app.config["CARILLON"].base_url,
+        failed_url=_failed_url,
+        lane_title=_lane_title,
+        line_url=_line_url,
+    )
+
+
+def _failed_url(since: datetime) -> str:
+    """Return the list of exactly those failures that the tile counts."""
+    return url_for("executions.index", state="failed", since=since.isoformat())
+
+
+def _lane_title(name: str) -> str:
+    try:
+        return registry.lane(name).title
+    except UnknownLane:  # a setting may outlive its lane
+        return name
+
+
+def _line_url(line: lists.Line) -> str:
+    match line.kind:
+        case "event":
+            return url_for("events.detail", event_id=line.id)
+        case "execution":
+            return url_for("executions.detail", execution_id=line.id)
+        case "job":
+            return url_for("scheduled.detail", job_id=line.id)
