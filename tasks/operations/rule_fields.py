@@ -1,0 +1,117 @@
+"""What may stand in a rule; forms and verbs ask here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Final
+
+from tasks.automation.actions import ACTIONS
+from tasks.automation.triggers import TRIGGERS, Trigger
+from tasks.errors import InvalidInput
+from tasks.models import LatePolicy, OffsetUnit
+
+NAME_MAX: Final = 120
+ATTEMPTS_MAX: Final = 20
+#: The longest offset: nothing is planned further away than ten years.
+OFFSET_MAX: Final = timedelta(days=3652)
+#: The largest value of each unit within ``OFFSET_MAX``.
+OFFSET_LIMITS: Final[Mapping[OffsetUnit, int]] = {
+    OffsetUnit.MINUTES: OFFSET_MAX // timedelta(minutes=1),
+    OffsetUnit.HOURS: OFFSET_MAX // timedelta(hours=1),
+    OffsetUnit.DAYS: OFFSET_MAX // timedelta(days=1),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RuleChange:
+    """What an operator may say about a rule."""
+
+    name: str
+    trigger_type: str
+    action: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    podcast_id: str | None = None  # None: every podcast of the congregation
+    offset_value: int = 0  # counts for time.* triggers only
+    offset_unit: OffsetUnit = OffsetUnit.HOURS
+    late_policy: LatePolicy = LatePolicy.SKIP  # counts before a date only
+    max_attempts: int = 5
+
+
+class InvalidRule(InvalidInput):
+    """A rule cannot be accepted; ``problems`` has a sentence for each wrong field.
+
+    Fields are those of ``RuleChange``, and those of the action's settings.
+    """
+
+    def __init__(self, problems: Mapping[str, str]) -> None:
+        name, sentence = next(iter(problems.items()))
+        super().__init__("invalid_rule", sentence, field=name)
+        self.problems = dict(problems)
+
+
+def clean(change: RuleChange) -> dict[str, Any]:
+    """Return a rule's columns as they are kept, without the podcast.
+
+    What does not count for the trigger is put back to its default, so that two rules
+    that do the same look the same.
+
+    Raises:
+        InvalidRule: with everything that is wrong, not only the first.
+    """
+    problems = problems_of(change)
+    if problems:
+        raise InvalidRule(problems)
+    trigger = TRIGGERS[change.trigger_type]
+    return {
+        "name": change.name.strip(),
+        "trigger_type": trigger.name,
+        "offset_value": change.offset_value if trigger.is_time else 0,
+        "offset_unit": change.offset_unit if trigger.is_time else OffsetUnit.HOURS,
+        "late_policy": change.late_policy if trigger.direction < 0 else LatePolicy.SKIP,
+        "action": change.action,
+        "settings": dict(change.settings),
+        "max_attempts": change.max_attempts,
+    }
+
+
+def problems_of(change: RuleChange) -> dict[str, str]:
+    """Return what is wrong: field -> sentence; empty means good."""
+    problems: dict[str, str] = {}
+    if sentence := _wrong_name(change.name):
+        problems["name"] = sentence
+    trigger = TRIGGERS.get(change.trigger_type)
+    if trigger is None:
+        problems["trigger_type"] = "Choose what starts the rule."
+    elif trigger.is_time and (sentence := _wrong_offset(change, trigger)):
+        problems["offset_value"] = sentence
+    if not 1 <= change.max_attempts <= ATTEMPTS_MAX:
+        problems["max_attempts"] = f"Choose 1 to {ATTEMPTS_MAX} attempts."
+    if change.action not in ACTIONS:
+        problems["action"] = "Choose what the rule does."
+    elif trigger is not None:
+        action = ACTIONS[change.action]
+        problems.update(action.check(change.settings, change.trigger_type))
+    return problems
+
+
+def _wrong_name(text: str) -> str | None:
+    name = text.strip()
+    if not name:
+        return "Give the rule a name, such as “Reminder on the day before”."
+    if len(name) > NAME_MAX:
+        return f"A name has at most {NAME_MAX} characters; this one has {len(name)}."
+    if not name.isprintable():
+        return "The name holds characters that do not print; type it anew."
+    return None
+
+
+def _wrong_offset(change: RuleChange, trigger: Trigger) -> str | None:
+    if change.offset_value < 0:
+        side = "before" if trigger.direction < 0 else "after"
+        return f"The trigger already says “{side}”, so give a number from 0 up."
+    limit = OFFSET_LIMITS[change.offset_unit]
+    if change.offset_value > limit:
+        return f"At most {limit} {change.offset_unit}, which are ten years."
+    return None

@@ -1,0 +1,78 @@
+"""What every verb on rules needs: find the row, give it a secret, note the deed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from tasks.automation.replan import Replanned
+from tasks.errors import Conflict, NotFound
+from tasks.models import Rule
+from tasks.operations.audit import Actor, Subject, record
+from tasks.secrets import SecretBox, new_webhook_secret
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSaved:
+    """A rule as it was saved, and what came of it."""
+
+    rule: Rule
+    secret: str | None = None  # the plain signing secret, when one was just made
+    replanned: Replanned = field(default_factory=Replanned)
+    changed: bool = True
+
+
+def find_rule(session: Session, rule_id: UUID) -> Rule:
+    """Return a rule, locked until the caller commits.
+
+    Raises:
+        NotFound: the session sees no such rule.
+        Conflict: it was deleted, so it cannot be changed any more.
+    """
+    rule = session.get(Rule, rule_id, with_for_update=True)
+    if rule is None:
+        raise NotFound("unknown_rule", "There is no such rule.")
+    if rule.deleted_at is not None:
+        raise Conflict("rule_deleted", f"The rule “{rule.name}” was deleted.")
+    return rule
+
+
+def new_secret(rule: Rule, box: SecretBox) -> str:
+    """Give the rule a new signing secret; return it in plain, to be shown once."""
+    secret = new_webhook_secret()
+    rule.secret = box.seal(secret)
+    return secret
+
+
+def facts(rule: Rule) -> dict[str, Any]:
+    """Return what the audit log keeps of a rule, as JSON values."""
+    return {
+        "name": rule.name,
+        "podcast_id": rule.podcast_id,
+        "enabled": rule.enabled,
+        "trigger_type": rule.trigger_type,
+        "offset": f"{rule.offset_value} {rule.offset_unit}",
+        "late_policy": rule.late_policy.value,
+        "action": rule.action,
+        **{f"settings.{key}": value for key, value in rule.settings.items()},
+        "max_attempts": rule.max_attempts,
+        "version": rule.version,
+    }
+
+
+def audit(
+    session: Session,
+    rule: Rule,
+    actor: Actor,
+    verb: str,
+    summary: str,
+    *,
+    before: dict[str, Any] | None = None,
+) -> None:
+    """Note what was done to a rule; the row must have its new values already."""
+    subject = Subject("rule", str(rule.id), rule.congregation_id)
+    after = facts(rule)
+    record(session, actor, f"rule.{verb}", subject, summary, before=before, after=after)

@@ -1,0 +1,163 @@
+"""Switching rules on and off, deleting them, changing their signing secret."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Update, func, select, update
+from sqlalchemy.orm import Session
+
+from tasks.automation.replan import Replanned, plan_coming
+from tasks.errors import InvalidInput
+from tasks.models import (
+    Execution,
+    ExecutionState,
+    JobState,
+    Reason,
+    Rule,
+    ScheduledJob,
+)
+from tasks.operations.audit import Actor
+from tasks.operations.rule_rows import RuleSaved, audit, facts, find_rule, new_secret
+from tasks.secrets import SecretBox
+
+
+@dataclass(frozen=True, slots=True)
+class RuleDeleted:
+    """What a deletion took with it."""
+
+    rule: Rule
+    n_jobs: int
+    n_executions: int
+
+
+def enable_rule(
+    session: Session,
+    rule_id: UUID,
+    actor: Actor,
+    *,
+    now: datetime,
+    also_coming: bool = False,
+) -> RuleSaved:
+    """Switch a rule on; what happened while it was off does not fire it.
+
+    Args:
+        also_coming: plan its jobs for the bookings and episodes that are coming.
+
+    Raises:
+        NotFound: the session sees no such rule.
+        Conflict: it was deleted.
+    """
+    rule = find_rule(session, rule_id)
+    changed = _switch(session, rule, actor, enabled=True, now=now)
+    planned = plan_coming(session, rule, now=now) if also_coming else Replanned()
+    return RuleSaved(rule, replanned=planned, changed=changed)
+
+
+def disable_rule(
+    session: Session, rule_id: UUID, actor: Actor, *, now: datetime
+) -> RuleSaved:
+    """Switch a rule off: what is pending stays, and is skipped if its time comes.
+
+    Raises:
+        NotFound: the session sees no such rule.
+        Conflict: it was deleted.
+    """
+    rule = find_rule(session, rule_id)
+    return RuleSaved(
+        rule, changed=_switch(session, rule, actor, enabled=False, now=now)
+    )
+
+
+def delete_rule(
+    session: Session, rule_id: UUID, actor: Actor, *, now: datetime
+) -> RuleDeleted:
+    """Delete a rule and cancel what is pending; its history stays readable.
+
+    An execution that is running already is not stopped.
+
+    Raises:
+        NotFound: the session sees no such rule.
+        Conflict: it was deleted before.
+    """
+    rule = find_rule(session, rule_id)
+    before = facts(rule)
+    rule.deleted_at = rule.updated_at = now
+    rule.enabled = False
+    session.flush()
+    ended = {"reason": Reason.RULE_DELETED, "settled_at": now}
+    n_jobs = _count_changed(
+        session,
+        update(ScheduledJob)
+        .where(ScheduledJob.rule_id == rule.id, ScheduledJob.state == JobState.PENDING)
+        .values(state=JobState.CANCELLED, **ended),
+    )
+    n_executions = _count_changed(
+        session,
+        update(Execution)
+        .where(Execution.rule_id == rule.id, Execution.state == ExecutionState.PENDING)
+        .values(state=ExecutionState.CANCELLED, worker=None, lease_until=None, **ended),
+    )
+    summary = (
+        f"Deleted the rule “{rule.name}”; cancelled {n_jobs} scheduled jobs and "
+        f"{n_executions} executions."
+    )
+    audit(session, rule, actor, "deleted", summary, before=before)
+    return RuleDeleted(rule, n_jobs, n_executions)
+
+
+def rotate_secret(
+    session: Session, rule_id: UUID, actor: Actor, box: SecretBox
+) -> RuleSaved:
+    """Replace a webhook rule's signing secret; the old one is void at once.
+
+    Raises:
+        NotFound: the session sees no such rule.
+        Conflict: it was deleted.
+        InvalidInput: ``no_secret``, the rule sends no webhook.
+    """
+    rule = find_rule(session, rule_id)
+    if rule.action != "webhook":
+        raise InvalidInput("no_secret", "Only webhooks are signed with a secret.")
+    secret = new_secret(rule, box)
+    session.flush()
+    summary = f"Replaced the signing secret of the rule “{rule.name}”."
+    audit(session, rule, actor, "secret_rotated", summary)
+    return RuleSaved(rule, secret)
+
+
+def count_pending(session: Session, rule_id: UUID) -> tuple[int, int]:
+    """Return how many scheduled jobs and executions a deletion would cancel."""
+    jobs = select(func.count()).where(
+        ScheduledJob.rule_id == rule_id, ScheduledJob.state == JobState.PENDING
+    )
+    executions = select(func.count()).where(
+        Execution.rule_id == rule_id, Execution.state == ExecutionState.PENDING
+    )
+    return session.scalar(jobs) or 0, session.scalar(executions) or 0
+
+
+def _switch(
+    session: Session, rule: Rule, actor: Actor, *, enabled: bool, now: datetime
+) -> bool:
+    """Return whether the rule stood the other way before."""
+    if rule.enabled == enabled:
+        return False
+    before = facts(rule)
+    rule.enabled = enabled
+    rule.updated_at = now
+    session.flush()
+    verb = "enabled" if enabled else "disabled"
+    summary = f"{verb.capitalize()} the rule “{rule.name}”."
+    audit(session, rule, actor, verb, summary, before=before)
+    return True
+
+
+def _count_changed(session: Session, statement: Update) -> int:
+    result: Any = session.execute(
+        statement.execution_options(synchronize_session=False)
+    )
+    return int(result.rowcount)
