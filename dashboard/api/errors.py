@@ -82,8 +82,11 @@ def on_json_refused(error: JsonRefused) -> Response:
 
 
 def on_invalid_input(error: InvalidInput) -> Response:
-    """Answer a refusal of the engine: 404, 409 or 422."""
-    if isinstance(error, NotFound):
+    """Answer a refusal of the engine: 404, 409 or 422.
+
+    What is not found is 404 when the address names it, 422 when a field does.
+    """
+    if isinstance(error, NotFound) and error.field is None:
         status, code = HTTPStatus.NOT_FOUND, error.code
     elif isinstance(error, Conflict):
         status, code = HTTPStatus.CONFLICT, error.code

@@ -113,9 +113,7 @@ def _timezones() -> frozenset[str]:
 def _email(value: str) -> str:
     try:
         # Whether an address can be reached shows when something is sent to it.
-        return validate_email(
-            value, check_deliverability=False, test_environment=True
-        ).normalized
+        return validate_email(value, check_deliverability=False).normalized
     except EmailNotValidError as error:
         raise refusal(
             "email_invalid", f"must be one e-mail address. {error}"

@@ -11,6 +11,8 @@ from dashboard.api.answer import Answer
 from dashboard.api.blueprint import RECORDS, answers, api
 from dashboard.api.endpoint import Call, endpoint
 from dashboard.api.errors import Problem, invalid
+from dashboard.api.models.answers import Output
+from dashboard.api.models.queries import RecordPath
 from dashboard.api.models.record_answers import (
     BookingAnswer,
     BookingChanged,
@@ -23,8 +25,6 @@ from dashboard.api.models.record_answers import (
     PodcastAnswer,
     PodcastChanged,
 )
-from dashboard.api.models.answers import Output
-from dashboard.api.models.queries import RecordPath
 from dashboard.api.models.records import (
     BookingIn,
     BookingLinkIn,
@@ -148,7 +148,7 @@ def _put(call: Call, noun: Noun, record_id: str, body: Record) -> Answer:
     known = call.session.get(noun.table, (call.congregation_id, record_id))
     _check_needed(body, is_new=known is None)
     saved = noun.save(call.session, call.congregation_id, record_id, **body.given())
-    status = HTTPStatus.CREATED if known is None else HTTPStatus.OK
+    status = HTTPStatus.CREATED if saved.created else HTTPStatus.OK
     shown = noun.answer.model_validate(saved.row).model_dump(mode="json")
     return Answer(with_automation(shown, saved), status)
 

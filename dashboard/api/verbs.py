@@ -7,13 +7,13 @@ from typing import Final
 from dashboard.api.answer import Answer
 from dashboard.api.blueprint import VERBS, answers, api
 from dashboard.api.endpoint import Call, endpoint
+from dashboard.api.models.queries import RecordPath
 from dashboard.api.models.record_answers import (
     BookingAnswer,
     BookingChanged,
     EpisodeAnswer,
     EpisodeChanged,
 )
-from dashboard.api.models.queries import RecordPath
 from dashboard.api.models.records import (
     EpisodeDatesIn,
     PublishIn,

@@ -106,7 +106,10 @@ class RescheduleIn(Change):
     """A booking's new time."""
 
     start_time: Instant
-    end_time: Instant | None = None
+    end_time: Instant | None = Field(
+        default=None, description="absent: the booking keeps its length"
+    )
+    timezone: Timezone | None = None
 
 
 class ScheduleIn(Change):
