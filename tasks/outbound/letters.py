@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from email import message_from_bytes, policy
+from email.headerregistry import Address
 from email.message import EmailMessage
-from email.utils import format_datetime
+from email.utils import format_datetime, parseaddr
 from typing import Any, Final
 from uuid import UUID
 
@@ -18,7 +19,7 @@ _WIRE: Final = policy.SMTP.clone(cte_type="7bit")
 
 
 def make_letter(
-    message: Mapping[str, Any], execution_id: UUID, *, sender: str, at: datetime
+    message: Mapping[str, Any], execution_id: UUID, *, sender: Address, at: datetime
 ) -> EmailMessage:
     """Return the mail for ``message``: ``to``, ``subject``, ``text``, ``html``.
 
@@ -26,7 +27,7 @@ def make_letter(
     can tell.
 
     Args:
-        sender: The From header, as an address or ``Name <address>``.
+        sender: The From header; from ``read_sender``.
         at: The Date header.
 
     Raises:
@@ -37,7 +38,7 @@ def make_letter(
     letter["To"] = message["to"]
     letter["Subject"] = message["subject"]
     letter["Date"] = format_datetime(at)
-    letter["Message-ID"] = f"<{execution_id}@{domain_of(letter)}>"
+    letter["Message-ID"] = f"<{execution_id}@{sender.domain}>"
     letter["X-Carillon-Execution"] = str(execution_id)
     letter["Auto-Submitted"] = "auto-generated"  # RFC 3834: no out-of-office replies
     letter.set_content(message["text"])
@@ -46,10 +47,17 @@ def make_letter(
     return letter
 
 
-def domain_of(letter: EmailMessage) -> str:
-    """Return the domain of the sender's address, in ASCII."""
-    address: str = letter["From"].addresses[0].domain
-    return address.encode("idna").decode("ascii")
+def read_sender(text: str) -> Address:
+    """Read ``Name <address>`` or an address; the domain becomes ASCII.
+
+    Raises:
+        ValueError: it is no address, or its part before the @ is not ASCII.
+    """
+    name, address = parseaddr(text)
+    local, _, domain = address.rpartition("@")
+    if not local.isascii() or not local or not domain:
+        raise ValueError(f"{text!r} is not an address to send from")
+    return Address(name, local, domain.encode("idna").decode("ascii"))
 
 
 def on_the_wire(letter: EmailMessage) -> bytes:

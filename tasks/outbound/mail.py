@@ -20,7 +20,7 @@ from tasks.automation.actions.base import (
 from tasks.clock import Clock, utcnow
 from tasks.models.reason import Reason
 from tasks.outbound.deadline import Deadline
-from tasks.outbound.letters import domain_of, make_letter, on_the_wire
+from tasks.outbound.letters import make_letter, on_the_wire, read_sender
 from tasks.outbound.smtp import MailServer, Refused, SmtpClient
 from tasks.outbound.troubles import sentence_for
 
@@ -46,18 +46,24 @@ class SmtpMailer:
                 "smtp+starttls://user:password@mail.example.org:587, and start again."
             )
         try:
+            sender = read_sender(self.sender)
+        except ValueError:
+            return TryAgain(
+                "MAIL_FROM is no address that mail can be sent from. Set it, for "
+                "example Studio <studio@example.org>, and start again."
+            )
+        try:
             letter = make_letter(
-                message, envelope.execution_id, sender=self.sender, at=self.clock()
+                message, envelope.execution_id, sender=sender, at=self.clock()
             )
             raw = on_the_wire(letter)
         except CannotCompose as error:
             return GiveUp(error.reason, error.sentence)
         except ValueError as error:
             return GiveUp(
-                Reason.BAD_MESSAGE,
-                f"The mail could not be made from its parts: {error}",
+                Reason.BAD_MESSAGE, f"The mail could not be put together: {error}"
             )
-        post = _Post(str(message["to"]), raw, domain_of(letter))
+        post = _Post(sender.addr_spec, str(message["to"]), raw, sender.domain)
         with Deadline(self.total_seconds) as deadline:
             return self._deliver(self.server, post, deadline)
 
@@ -65,7 +71,7 @@ class SmtpMailer:
         progress = _Progress()
         try:
             with SmtpClient(server, post.domain, deadline, self.tls) as client:
-                return _converse(client, post, self.sender, progress)
+                return _converse(client, post, progress)
         except Refused as refused:
             return _refused(refused, server)
         except (OSError, smtplib.SMTPException) as error:
@@ -77,6 +83,7 @@ class SmtpMailer:
 
 @dataclass(frozen=True, slots=True)
 class _Post:
+    sender: str
     to: str
     raw: bytes
     domain: str  # ours, for the greeting
@@ -87,20 +94,13 @@ class _Progress:
     handed: bool = False  # the text was on its way; the server may have taken it
 
 
-def _converse(
-    client: SmtpClient, post: _Post, sender: str, progress: _Progress
-) -> Outcome:
-    client.expect("MAIL", f"FROM:<{sender_address(sender)}>")
+def _converse(client: SmtpClient, post: _Post, progress: _Progress) -> Outcome:
+    client.expect("MAIL", f"FROM:<{post.sender}>")
     client.expect("RCPT", f"TO:<{post.to}>")
     client.expect("DATA")
     progress.handed = True
     reply = client.hand_over(_DOT_AT_LINE_START.sub(b"..", post.raw))
     return Done(reply.code, reply.text)
-
-
-def sender_address(sender: str) -> str:
-    """Return the bare address of a From header."""
-    return sender.rpartition("<")[2].rstrip("> ").strip()
 
 
 def _refused(refused: Refused, server: MailServer) -> Outcome:

@@ -35,14 +35,17 @@ def read_address(text: str) -> str:
     if text != text.strip():
         raise BadAddress("The e-mail address has spaces around it.")
     try:
-        return validate_email(
+        read = validate_email(
             text,
+            strict=True,
             check_deliverability=False,
             allow_smtputf8=False,
             allow_quoted_local=False,
             allow_domain_literal=False,
             # Names such as mail.test are a matter of the mail server, not of form.
             test_environment=True,
-        ).normalized
+        )
     except EmailNotValidError as error:
         raise BadAddress(f"This is not an e-mail address: {error}") from error
+    # Always given, since non-ASCII before the @ is refused.
+    return read.ascii_email or read.normalized

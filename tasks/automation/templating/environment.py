@@ -26,7 +26,7 @@ from liquid.exceptions import (
 )
 from liquid.stringify import to_liquid_string
 from liquid.tag import Tag
-from liquid.undefined import UNDEFINED, is_undefined
+from liquid.undefined import UNDEFINED, Undefined, is_undefined
 from liquid.utils import ReadOnlyChainMap
 
 from tasks.automation.templating.filters import FILTERS
@@ -107,8 +107,16 @@ class _OutputNode(liquid_output.OutputNode):
         if _is_missing(value) or (
             not has_default and _is_given(expression.left, context) and _is_blank(left)
         ):
-            raise MissingValue(str(expression.left), token=self.token)
+            raise MissingValue(_name_of(value, expression.left), token=self.token)
         return value
+
+
+def _name_of(missing: object, expression: object) -> str:
+    """Return what is missing: it may be an argument, or come from an assignment."""
+    hint = missing.hint if isinstance(missing, Undefined) else None
+    name = (hint or "").removesuffix(" is undefined").strip("'")
+    written = str(expression)
+    return written if not name or written.startswith(f"{name}.") else name
 
 
 def _is_missing(value: object) -> bool:

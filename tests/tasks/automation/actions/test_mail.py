@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from tasks.automation.actions import ACTIONS, preview
+from tasks.automation.actions.base import CannotCompose, Done, Effects, Envelope
+from tasks.errors import InvalidInput
+from tasks.models.reason import Reason
+
+EMAIL = ACTIONS["email"]
+GOOD: dict[str, Any] = {
+    "recipient": "guest",
+    "subject": "See you, {{ guest.name }}",
+    "text": "Dear {{ guest.name }}",
+    "html": "<p>Dear {{ guest.name }}</p>",
+}
+CONTEXT: dict[str, Any] = {
+    "guest": {"name": "Zoë & Co 🎙", "email": "zoe@example.org"},
+    "booking": {"guest_email": "booking@example.org"},
+    "podcast": {"host_email": "host@example.org"},
+}
+
+
+def problems(**changes: object) -> dict[str, str]:
+    return EMAIL.check({**GOOD, **changes}, "booking.confirmed")
+
+
+def test_good_settings_have_no_problems() -> None:
+    assert problems() == {}
+    assert problems(html="") == {}
+    assert problems(recipient="fixed", address="team@example.org") == {}
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "why"),
+    [
+        ({"recipient": "everybody"}, "recipient", "guest, host, fixed"),
+        ({"recipient": "fixed"}, "address", "Give the address"),
+        ({"recipient": "fixed", "address": "a@b.org, c@d.org"}, "address", "one"),
+        ({"subject": ""}, "subject", "empty"),
+        ({"text": "  "}, "text", "empty"),
+        ({"subject": "{{ guest.nmae }}"}, "subject", "did you mean guest.name?"),
+        ({"text": "{{ guest.name"}, "text", "}} is missing"),
+        ({"html": "{% nosuch %}"}, "html", "no tag"),
+    ],
+)
+def test_each_field_says_what_is_wrong_with_it(
+    changes: dict[str, str], field: str, why: str
+) -> None:
+    found = problems(**changes)
+
+    assert list(found) == [field]
+    assert why in found[field]
+
+
+def test_empty_settings_name_every_field_at_once() -> None:
+    assert set(EMAIL.check({}, "booking.confirmed")) == {"recipient", "subject", "text"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "context", "address"),
+    [
+        ({"recipient": "guest"}, CONTEXT, "zoe@example.org"),
+        ({"recipient": "guest"}, {"booking": {"guest_email": "b@x.org"}}, "b@x.org"),
+        ({"recipient": "host"}, CONTEXT, "host@example.org"),
+        ({"recipient": "fixed", "address": "t@x.org"}, {}, "t@x.org"),
+        ({"recipient": "guest"}, {"guest": {"email": None}}, None),
+        ({"recipient": "host"}, {"podcast": None}, None),
+        ({"recipient": "fixed"}, CONTEXT, None),
+        ({}, CONTEXT, None),
+    ],
+)
+def test_the_recipient_is_whoever_the_rule_names(
+    settings: dict[str, str], context: dict[str, Any], address: str | None
+) -> None:
+    assert EMAIL.recipient(settings, context) == address
+
+
+def test_a_message_is_composed_for_each_kind_of_part() -> None:
+    assert preview("email", GOOD, CONTEXT) == {
+        "to": "zoe@example.org",
+        "subject": "See you, Zoë & Co 🎙",
+        "text": "Dear Zoë & Co 🎙",
+        "html": "<p>Dear Zoë &amp; Co 🎙</p>",
+    }
+
+
+@pytest.mark.parametrize("email", [None, "", "nobody", "a@b.org\r\nBcc: c@d.org"])
+def test_without_a_good_address_nothing_is_composed(email: str | None) -> None:
+    with pytest.raises(CannotCompose) as failed:
+        EMAIL.compose(GOOD, {"guest": {"name": "Zoë", "email": email}})
+
+    assert failed.value.reason is Reason.NO_RECIPIENT
+
+
+def test_a_missing_value_stops_the_mail() -> None:
+    with pytest.raises(CannotCompose) as failed:
+        EMAIL.compose(GOOD, {"guest": {"name": None, "email": "zoe@example.org"}})
+
+    assert failed.value.reason is Reason.MISSING_VARIABLE
+
+
+def test_acting_hands_the_message_to_the_mailer() -> None:
+    sent: list[object] = []
+
+    class Mailer:
+        def send(self, message: object, envelope: Envelope) -> Done:
+            sent.append(message)
+            return Done(250)
+
+    envelope = Envelope(UUID(int=1), UUID(int=2), None)
+    effects = Effects(mailer=Mailer(), poster=None)  # type: ignore[arg-type]
+
+    assert EMAIL.act({"to": "a@b.org"}, envelope, effects) == Done(250)
+    assert sent == [{"to": "a@b.org"}]
+
+
+def test_a_preview_of_an_unknown_action_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="no action 'fax'"):
+        preview("fax", {}, {})

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import pytest
+
+from tasks.outbound.mailboxes import BadAddress, read_address
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "not an e-mail address"),
+        ("@", "not an e-mail address"),
+        ("guest", "not an e-mail address"),
+        ("a@b..c", "not an e-mail address"),
+        ("a@b@c.org", "not an e-mail address"),
+        ("a b@c.org", "not an e-mail address"),
+        (" a@b.org", "spaces around"),
+        ("a@b.org, evil@x.org", "one e-mail address"),
+        ("a@b.org;evil@x.org", "one e-mail address"),
+        ('"a" <a@b.org>, <evil@x.org>', "one e-mail address"),
+        ("Anna <a@b.org>", "one e-mail address"),
+        ("undisclosed:;", "one e-mail address"),
+        ("a@b.org\r\nBcc: e@x.org", "control characters"),
+        ("a@b.org\x00", "control characters"),
+        ("-oQ/tmp@x.org", "hyphen"),
+        ("a@[127.0.0.1]", "not an e-mail address"),
+        ('"quoted local"@x.org', "not an e-mail address"),
+        ("x" * 65 + "@example.org", "not an e-mail address"),
+        ("a@" + "x" * 251 + ".org", "at most 254"),
+        ("zoë@example.org", "not an e-mail address"),
+        ("a@localhost", "not an e-mail address"),
+    ],
+)
+def test_what_is_not_one_plain_address_is_refused(text: str, why: str) -> None:
+    with pytest.raises(BadAddress, match=why):
+        read_address(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("guest@example.org", "guest@example.org"),
+        ("First.Last+tag@Example.ORG", "First.Last+tag@example.org"),
+        ("o'brien@example.org", "o'brien@example.org"),
+        ("zoe@bücher.example", "zoe@xn--bcher-kva.example"),
+        ("someone@mail.test", "someone@mail.test"),
+    ],
+)
+def test_a_plain_address_is_taken(text: str, address: str) -> None:
+    assert read_address(text) == address
