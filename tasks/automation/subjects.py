@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tasks.automation.checks import checked_ids, checked_instant, checked_timezone
@@ -114,7 +115,7 @@ def of_episodes(
             full_ids(case, records),
             {
                 "recording": None if row.id in booked else row.recording_at,
-                "publish": publish_date(row),
+                "publish": _publish_date(row),
             },
             _zone(case, records),
         )
@@ -122,11 +123,29 @@ def of_episodes(
     ]
 
 
-def publish_date(row: Episode) -> datetime | None:
-    """Return when an episode goes or went out; a draft has no such date."""
+def booked_among(session: Session, episodes: Sequence[Episode]) -> frozenset[str]:
+    """Return which episodes of one congregation a confirmed booking records."""
+    if not episodes:
+        return frozenset()
+    found = session.scalars(
+        select(Booking.episode_id).where(
+            Booking.congregation_id == episodes[0].congregation_id,
+            Booking.episode_id.in_([row.id for row in episodes]),
+            Booking.status == BookingStatus.CONFIRMED,
+        )
+    )
+    return frozenset(episode_id for episode_id in found if episode_id)
+
+
+def _publish_date(row: Episode) -> Date:
+    """Return when an episode goes or went out.
+
+    A draft that has a date is its producer's to plan.
+    """
     if row.status is EpisodeStatus.PUBLISHED:
         return row.published_at
-    return row.scheduled_for if row.status is EpisodeStatus.SCHEDULED else None
+    is_draft = row.status is EpisodeStatus.DRAFT
+    return UNSET if is_draft and row.scheduled_for else row.scheduled_for
 
 
 def _is_confirmed(row: Booking) -> bool:

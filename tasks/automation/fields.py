@@ -1,0 +1,138 @@
+"""The fields of records that producers keep here: cleaned, or refused in words."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from email_validator import EmailNotValidError, validate_email
+
+from tasks.automation.checks import checked_id, checked_instant, checked_timezone
+from tasks.errors import InvalidInput
+
+#: Checks one value and returns it as it is stored; the second argument is its name.
+Check = Callable[[Any, str], Any]
+
+NUMBER_MAX: Final = 1_000_000
+_URL_MAX: Final = 2048
+
+
+def checked(
+    values: Mapping[str, object], checks: Mapping[str, Check]
+) -> dict[str, Any]:
+    """Return the values as they are stored; what is not mentioned stays absent.
+
+    Raises:
+        InvalidInput: a field is not known, or its value cannot be accepted.
+    """
+    unknown = sorted(values.keys() - checks.keys())
+    if unknown:
+        raise InvalidInput(
+            "unknown_field",
+            f"There is no field {unknown[0]!r}; there are: {', '.join(checks)}.",
+            field=unknown[0],
+        )
+    return {name: checks[name](value, name) for name, value in values.items()}
+
+
+def text(limit: int, *, required: bool = False, lines: bool = False) -> Check:
+    """Return a check of text of up to ``limit`` characters; ``None`` becomes empty."""
+
+    def check(value: object, field: str) -> str:
+        clean = _cleaned(value, field, lines=lines)
+        if len(clean) > limit:
+            raise InvalidInput(
+                "too_long",
+                f"{field} has {len(clean)} characters; at most {limit} are accepted.",
+                field=field,
+            )
+        if required and not clean:
+            raise InvalidInput("required", f"{field} must not be empty.", field=field)
+        return clean
+
+    return check
+
+
+def optional(check: Check) -> Check:
+    """Return a check that lets ``None`` (and empty text) clear the field."""
+    return lambda value, field: None if value in (None, "") else check(value, field)
+
+
+def required(check: Check) -> Check:
+    """Return a check that refuses ``None``."""
+
+    def inner(value: object, field: str) -> Any:  # noqa: ANN401  # as the check says
+        if value is None:
+            raise InvalidInput("required", f"{field} cannot be cleared.", field=field)
+        return check(value, field)
+
+    return inner
+
+
+def email(value: object, field: str) -> str:
+    """Check one e-mail address, without asking the network."""
+    try:
+        address: str = validate_email(str(value), check_deliverability=False).normalized
+    except EmailNotValidError as error:
+        raise InvalidInput(
+            "bad_email", f"{field} must be one e-mail address: {error}", field=field
+        ) from error
+    return address
+
+
+def url(value: object, field: str) -> str:
+    """Check an http or https address."""
+    address = _cleaned(value, field, lines=False)
+    try:
+        parts = urlsplit(address)
+        is_good = parts.scheme in {"http", "https"} and bool(parts.hostname)
+    except ValueError:
+        is_good = False
+    if not is_good or len(address) > _URL_MAX or " " in address:
+        raise InvalidInput(
+            "bad_url",
+            f"{field} must be an http or https address of up to {_URL_MAX} characters.",
+            field=field,
+        )
+    return address
+
+
+def number(value: object, field: str) -> int:
+    """Check a whole number from 0 to ``NUMBER_MAX``."""
+    if (
+        isinstance(value, int)
+        and not isinstance(value, bool)
+        and 0 <= value <= NUMBER_MAX
+    ):
+        return value
+    raise InvalidInput(
+        "bad_number",
+        f"{field} must be a whole number from 0 to {NUMBER_MAX}.",
+        field=field,
+    )
+
+
+#: An id of another record; the record may be told later.
+reference: Final[Check] = optional(checked_id)
+instant: Final[Check] = required(checked_instant)
+timezone: Final[Check] = optional(checked_timezone)
+
+
+def _cleaned(value: object, field: str, *, lines: bool) -> str:
+    """Return composed text without space around it; control characters are refused."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise InvalidInput("bad_text", f"{field} must be text.", field=field)
+    clean = unicodedata.normalize("NFC", value).strip()
+    allowed = "\n\r\t" if lines else ""
+    for char in clean:
+        if unicodedata.category(char) in {"Cc", "Cs"} and char not in allowed:
+            raise InvalidInput(
+                "control_character",
+                f"{field} must not contain the control character {char!r}.",
+                field=field,
+            )
+    return clean

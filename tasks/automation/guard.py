@@ -1,0 +1,178 @@
+"""The last look before something goes out: what must not go ahead, and why.
+
+The lanes ask right before they act, in the transaction of the claim, so that nothing
+is sent after its cancellation is saved, whoever cancelled it and however.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from tasks.automation.records import Key, by_key, chunks
+from tasks.automation.triggers import TRIGGERS
+from tasks.models.booking import Booking, BookingStatus
+from tasks.models.episode import Episode, EpisodeStatus
+from tasks.models.execution import Execution
+from tasks.models.reason import Reason
+from tasks.models.rule import Rule
+from tasks.models.scheduled_job import ScheduledJob
+
+Guarded = Execution | ScheduledJob
+
+#: Events that say a booking takes place: pointless once it does not.
+EVENTS_OF_LIVING_BOOKINGS: Final = frozenset(
+    {"booking.confirmed", "booking.rescheduled"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What the rows depend on, as it is now."""
+
+    rules: Mapping[UUID, Rule]
+    bookings: Mapping[Key, Booking]
+    episodes: Mapping[Key, Episode]
+    references: Mapping[UUID, tuple[datetime, datetime]]  # job -> due_at, reference_at
+
+
+def why_not(
+    session: Session, rows: Sequence[Guarded], *, now: datetime
+) -> dict[UUID, Reason]:
+    """Return which executions or pending jobs must not go ahead, and why.
+
+    A row that is not in the answer may go.  Four queries for up to 500 rows.  How
+    late a job is, is the lane's to judge (``lateness.is_too_late``).
+    """
+    facts = _facts(session, rows)
+    reasons = {row.id: _reason(row, facts, now) for row in rows}
+    return {row_id: reason for row_id, reason in reasons.items() if reason}
+
+
+def needs_living_booking(trigger_type: str) -> bool:
+    """Return whether what the trigger leads to is pointless for a cancelled booking."""
+    if trigger_type in EVENTS_OF_LIVING_BOOKINGS:
+        return True
+    trigger = TRIGGERS.get(trigger_type)
+    return trigger is not None and trigger.reference in {"recording", "booking"}
+
+
+def _facts(session: Session, rows: Sequence[Guarded]) -> _Facts:
+    bookings = {
+        (row.congregation_id, row.booking_id)
+        for row in rows
+        if row.booking_id and needs_living_booking(row.trigger_type)
+    }
+    episodes = {
+        (row.congregation_id, row.episode_id)
+        for row in rows
+        if row.episode_id and _needs_episode(row.trigger_type)
+    }
+    return _Facts(
+        rules=_rules(session, {row.rule_id for row in rows}),
+        bookings=by_key(session, Booking, bookings),
+        episodes=by_key(session, Episode, episodes),
+        references=_references(session, rows),
+    )
+
+
+def _rules(session: Session, ids: Iterable[UUID]) -> dict[UUID, Rule]:
+    found: dict[UUID, Rule] = {}
+    for chunk in chunks(sorted(ids)):
+        rules = session.scalars(
+            select(Rule)
+            .where(Rule.id.in_(chunk))
+            .execution_options(populate_existing=True)
+        )
+        found.update({rule.id: rule for rule in rules})
+    return found
+
+
+def _references(
+    session: Session, rows: Sequence[Guarded]
+) -> dict[UUID, tuple[datetime, datetime]]:
+    """Return the dates of the jobs that led to executions of before-rules."""
+    wanted = {
+        row.scheduled_job_id
+        for row in rows
+        if isinstance(row, Execution) and _is_before(row) and row.scheduled_job_id
+    }
+    found: dict[UUID, tuple[datetime, datetime]] = {}
+    for chunk in chunks(sorted(wanted)):
+        jobs = select(
+            ScheduledJob.id, ScheduledJob.due_at, ScheduledJob.reference_at
+        ).where(ScheduledJob.id.in_(chunk))
+        found.update({id_: (due, at) for id_, due, at in session.execute(jobs)})
+    return found
+
+
+def _is_before(row: Guarded) -> bool:
+    trigger = TRIGGERS.get(row.trigger_type)
+    return trigger is not None and trigger.direction < 0
+
+
+def _needs_episode(trigger_type: str) -> bool:
+    trigger = TRIGGERS.get(trigger_type)
+    return trigger is not None and trigger.subject == "episode"
+
+
+def _reason(row: Guarded, facts: _Facts, now: datetime) -> Reason | None:
+    return (
+        _reason_of_rule(row, facts.rules.get(row.rule_id))
+        or _reason_of_booking(row, facts)
+        or _reason_of_episode(row, facts)
+        or _reason_of_time(row, facts, now)
+    )
+
+
+def _reason_of_rule(row: Guarded, rule: Rule | None) -> Reason | None:
+    if rule is None or rule.deleted_at is not None:
+        return Reason.RULE_DELETED
+    if not rule.enabled:
+        return Reason.RULE_DISABLED
+    if rule.podcast_id not in {None, row.podcast_id}:
+        return Reason.OUT_OF_SCOPE
+    return None
+
+
+def _reason_of_booking(row: Guarded, facts: _Facts) -> Reason | None:
+    if not row.booking_id or not needs_living_booking(row.trigger_type):
+        return None
+    booking = facts.bookings.get((row.congregation_id, row.booking_id))
+    if booking is None:
+        return Reason.BOOKING_GONE
+    if booking.status is BookingStatus.CANCELLED:
+        return Reason.BOOKING_CANCELLED
+    if booking.status is BookingStatus.DECLINED:
+        return Reason.NOT_CONFIRMED
+    # An event says itself what happened; a date counts for confirmed bookings only.
+    is_requested = booking.status is BookingStatus.REQUESTED
+    is_event = row.trigger_type in EVENTS_OF_LIVING_BOOKINGS
+    return Reason.NOT_CONFIRMED if is_requested and not is_event else None
+
+
+def _reason_of_episode(row: Guarded, facts: _Facts) -> Reason | None:
+    if not row.episode_id or not _needs_episode(row.trigger_type):
+        return None
+    episode = facts.episodes.get((row.congregation_id, row.episode_id))
+    if episode is None:
+        return Reason.BOOKING_GONE
+    is_publish = TRIGGERS[row.trigger_type].reference == "publish"
+    is_draft = episode.status is EpisodeStatus.DRAFT
+    if is_publish and is_draft and episode.scheduled_for is None:
+        return Reason.NOT_PUBLISHED
+    return None
+
+
+def _reason_of_time(row: Guarded, facts: _Facts, now: datetime) -> Reason | None:
+    """A reminder that is still being retried must not follow what it announces."""
+    if not isinstance(row, Execution) or row.scheduled_job_id is None:
+        return None
+    due, reference = facts.references.get(row.scheduled_job_id, (now, now))
+    return Reason.TOO_LATE if due < reference <= now else None
