@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -13,6 +14,7 @@ from tasks.errors import InvalidInput
 from tasks.models import LatePolicy, OffsetUnit
 
 NAME_MAX: Final = 120
+_LAYOUT: Final = str.maketrans("", "", "\n\r\t")
 ATTEMPTS_MAX: Final = 20
 #: The longest offset: nothing is planned further away than ten years.
 OFFSET_MAX: Final = timedelta(days=3652)
@@ -93,7 +95,18 @@ def problems_of(change: RuleChange) -> dict[str, str]:
     elif trigger is not None:
         action = ACTIONS[change.action]
         problems.update(action.check(change.settings, change.trigger_type))
+    problems.update(_unprintable(change.settings))
     return problems
+
+
+def _unprintable(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Return the texts that hold control characters other than lines and tabs."""
+    return {
+        name: "This holds characters that do not print; type it anew."
+        for name, text in settings.items()
+        if isinstance(text, str)
+        and any(unicodedata.category(c) == "Cc" for c in text.translate(_LAYOUT))
+    }
 
 
 def _wrong_name(text: str) -> str | None:

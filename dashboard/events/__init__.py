@@ -1,0 +1,5 @@
+"""The events: what happened, and what every rule made of it."""
+
+from dashboard.events.views import bp
+
+__all__ = ["bp"]

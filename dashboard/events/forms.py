@@ -1,0 +1,65 @@
+"""The filter of the events; it reads the address, so a filtered list is a link."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from werkzeug.datastructures import MultiDict
+from wtforms import Form, SearchField, SelectChoice, SelectField, StringField
+from wtforms.validators import Length
+
+from dashboard.events.queries import EventFilter
+from dashboard.filtering import clean
+from dashboard.rules.scope import Place, RuleScope, scope_choices
+from tasks.automation.triggers import TRIGGERS
+from tasks.models.base import EXTERNAL_ID_MAX
+
+_ANY: Final = SelectChoice("", "Any")
+
+
+class EventFilterForm(Form):  # type: ignore[misc]  # WTForms has no types
+    """Which events to list; every field may be empty."""
+
+    text = SearchField(
+        "Search",
+        [Length(max=120)],
+        filters=[clean],
+        render_kw={"placeholder": "Guest, episode or id", "maxlength": 120},
+    )
+    type = SelectField(
+        "Type",
+        choices=[
+            _ANY,
+            *(
+                SelectChoice(one.name, one.title)
+                for one in TRIGGERS.values()
+                if not one.is_time
+            ),
+        ],
+    )
+    podcast = SelectField("Podcast", validate_choice=False)
+    booking = StringField(
+        "Booking’s id", [Length(max=EXTERNAL_ID_MAX)], filters=[clean]
+    )
+
+    @classmethod
+    def of(cls, args: MultiDict[str, str], found: Sequence[Place]) -> EventFilterForm:
+        """Return the form filled from an address; what is wrong has its errors."""
+        form = cls(args)
+        form.podcast.choices = [_ANY, *scope_choices(found)]
+        form.validate()
+        return form
+
+    def wanted(self) -> EventFilter:
+        """Return what is asked for; a field with an error does not count."""
+        return EventFilter(
+            type=self._text("type"),
+            scope=RuleScope.of(self._text("podcast")),
+            booking_id=self._text("booking"),
+            text=self._text("text"),
+        )
+
+    def _text(self, name: str) -> str:
+        field = self[name]
+        return "" if field.errors else (field.data or "")

@@ -1,0 +1,203 @@
+"""What the events' pages read: few queries, whatever the number of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Select, and_, case, func, or_, select, tuple_
+from sqlalchemy.orm import Session
+
+from dashboard.paging import Page, paginate
+from dashboard.rules.scope import RuleScope
+from tasks.errors import NotFound
+from tasks.models import (
+    Booking,
+    Congregation,
+    Decision,
+    DecisionOutcome,
+    Episode,
+    EpisodeGuest,
+    Event,
+    EventData,
+    Podcast,
+    Rule,
+)
+from tasks.models.base import Json
+
+#: A search looks at the events of this many bookings, episodes and guests.
+MATCHES_MAX: Final = 200
+#: Decisions shown on one event's page; a congregation has fewer rules than that.
+DECISIONS_MAX: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class EventFilter:
+    """Which events to list; what is empty does not count."""
+
+    type: str = ""
+    scope: RuleScope | None = None
+    booking_id: str = ""
+    text: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether every event is listed."""
+        return self == EventFilter()
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """An event as a list shows it, with the names of what it is about."""
+
+    event: Event
+    congregation: str
+    podcast: str | None
+    booking_guest: str | None
+    episode: str | None
+    guest: str | None
+
+    @property
+    def subject(self) -> str:
+        """Who or what it is about, in the best words there are."""
+        event = self.event
+        named = self.booking_guest or self.guest or self.episode or self.podcast
+        ids = (event.booking_id, event.guest_id, event.episode_id, event.podcast_id)
+        return named or next(filter(None, ids), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How many rules an event was put to, and how many fired."""
+
+    n_rules: int = 0
+    n_fired: int = 0
+
+
+def events(
+    session: Session, wanted: EventFilter, cursor: str | None, limit: int
+) -> Page[EventRow]:
+    """Return a page of the events, newest first."""
+    statement = _with_names().where(*_conditions(session, wanted))
+    columns = (Event.created_at.desc(), Event.id.desc())
+    page = paginate(session, statement, columns, cursor, limit)
+    rows = [EventRow(*row) for row in page.rows]
+    return Page(rows, page.next_cursor, page.previous_cursor)
+
+
+def event(session: Session, event_id: UUID) -> EventRow:
+    """Return one event.
+
+    Raises:
+        NotFound: the session sees no such event.
+    """
+    found = session.execute(_with_names().where(Event.id == event_id)).one_or_none()
+    if found is None:
+        raise NotFound("unknown_event", "There is no such event.")
+    return EventRow(*found)
+
+
+def data(session: Session, event_id: UUID) -> Json:
+    """Return what else the producer told; empty when it told nothing."""
+    found = session.get(EventData, event_id)
+    return found.data if found else {}
+
+
+def asked(session: Session, ids: Sequence[UUID]) -> Mapping[UUID, Asked]:
+    """Return what rules made of each event; none was asked: no key."""
+    fired = Decision.outcome == DecisionOutcome.FIRED
+    rows = session.execute(
+        select(Decision.event_id, func.count(), func.sum(case((fired, 1), else_=0)))
+        .where(Decision.event_id.in_(ids))
+        .group_by(Decision.event_id)
+    )
+    return {event_id: Asked(*numbers) for event_id, *numbers in rows if event_id}
+
+
+def decisions(session: Session, event_id: UUID) -> Sequence[tuple[Decision, Rule]]:
+    """Return what every rule made of the event: the yes first, then by rule."""
+    is_no = case((Decision.outcome == DecisionOutcome.NO, 1), else_=0)
+    rows = session.execute(
+        select(Decision, Rule)
+        .join(Rule, Rule.id == Decision.rule_id)
+        .where(Decision.event_id == event_id)
+        .order_by(is_no, Rule.name, Decision.id)
+        .limit(DECISIONS_MAX)
+    )
+    return rows.tuples().all()
+
+
+def _with_names() -> Select[Event, str, str | None, str | None, str | None, str | None]:
+    owner = Event.congregation_id
+    return (
+        select(
+            Event,
+            Congregation.name,
+            Podcast.title,
+            Booking.guest_name,
+            Episode.title,
+            EpisodeGuest.name,
+        )
+        .join(Congregation, Congregation.id == owner)
+        .outerjoin(
+            Podcast,
+            and_(Podcast.congregation_id == owner, Podcast.id == Event.podcast_id),
+        )
+        .outerjoin(
+            Booking,
+            and_(Booking.congregation_id == owner, Booking.id == Event.booking_id),
+        )
+        .outerjoin(
+            Episode,
+            and_(Episode.congregation_id == owner, Episode.id == Event.episode_id),
+        )
+        .outerjoin(
+            EpisodeGuest,
+            and_(
+                EpisodeGuest.congregation_id == owner,
+                EpisodeGuest.id == Event.guest_id,
+            ),
+        )
+    )
+
+
+def _conditions(session: Session, wanted: EventFilter) -> Iterator[ColumnElement[bool]]:
+    if wanted.type:
+        yield Event.type == wanted.type
+    if wanted.scope is not None:
+        yield Event.congregation_id == wanted.scope.congregation_id
+        if wanted.scope.podcast_id is not None:
+            yield Event.podcast_id == wanted.scope.podcast_id
+    if wanted.booking_id:
+        yield Event.booking_id == wanted.booking_id
+    if wanted.text:
+        yield _about(session, wanted.text)
+
+
+def _about(session: Session, text: str) -> ColumnElement[bool]:
+    """Return what finds events by an id, or by the name of what they are about.
+
+    Names are looked up first: bookings and episodes are few, events are many.
+    """
+    names = (
+        (Booking, Booking.guest_name, Event.booking_id),
+        (Episode, Episode.title, Event.episode_id),
+        (EpisodeGuest, EpisodeGuest.name, Event.guest_id),
+    )
+    found: list[ColumnElement[bool]] = [
+        Event.external_id == text,
+        *(of == text for _, _, of in names),
+    ]
+    for model, name, of in names:
+        keys = session.execute(
+            select(model.congregation_id, model.id)
+            .where(name.icontains(text, autoescape=True))
+            .order_by(model.created_at.desc())
+            .limit(MATCHES_MAX)
+        )
+        pairs = [tuple(key) for key in keys]
+        if pairs:
+            found.append(tuple_(Event.congregation_id, of).in_(pairs))
+    return or_(*found)

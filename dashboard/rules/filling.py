@@ -1,0 +1,58 @@
+"""Filling the form: choices from the database, first words, a rule that exists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from wtforms import SelectChoice
+
+from dashboard.rules.drafts import draft, is_untouched
+from dashboard.rules.forms import RuleForm
+from dashboard.rules.samples import INVENTED, Sample
+from dashboard.rules.scope import Place, RuleScope, scope_choices
+from tasks.models import Rule
+
+
+def offer_places(form: RuleForm, found: Sequence[Place]) -> None:
+    """Say where the rule may apply; the first place is chosen when none is."""
+    form.scope.choices = scope_choices(found)
+    if found and not form.scope.data:
+        form.scope.data = str(found[0].scope)
+
+
+def offer_samples(form: RuleForm, found: Sequence[Sample]) -> None:
+    """Say what the rule may be tried on; the newest is chosen when none is."""
+    form.sample.choices = [
+        *(SelectChoice(one.id, one.label) for one in found),
+        SelectChoice(INVENTED, "Invented values"),
+    ]
+    offered = {choice.value for choice in form.sample.choices}
+    if form.sample.data not in offered:
+        form.sample.data = found[0].id if found else INVENTED
+
+
+def write_draft(form: RuleForm, locale: str) -> None:
+    """Write first words for the trigger where nobody has written yet."""
+    words = draft(form.trigger_type.data or "", locale)
+    if words and is_untouched(form.subject.data or "", form.text.data or ""):
+        form.subject.data, form.text.data = words.subject, words.text
+        if form.recipient.data != "fixed":
+            form.recipient.data = words.recipient
+
+
+def show_rule(form: RuleForm, rule: Rule) -> None:
+    """Show a rule that exists."""
+    form.process(
+        data={
+            "version": str(rule.version),
+            "name": rule.name,
+            "scope": str(RuleScope(rule.congregation_id, rule.podcast_id)),
+            "trigger_type": rule.trigger_type,
+            "offset_value": rule.offset_value,
+            "offset_unit": rule.offset_unit.value,
+            "late_policy": rule.late_policy.value,
+            "action": rule.action,
+            "max_attempts": rule.max_attempts,
+            **{key: text for key, text in rule.settings.items() if key in form},
+        }
+    )

@@ -1,0 +1,188 @@
+"""What the rules' pages read: few queries, whatever the number of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Select, and_, case, func, or_, select
+from sqlalchemy.orm import Session
+
+from dashboard.paging import Page, paginate
+from dashboard.rules.scope import RuleScope
+from tasks.errors import NotFound
+from tasks.models import (
+    Congregation,
+    Decision,
+    DecisionOutcome,
+    Execution,
+    ExecutionState,
+    JobState,
+    Podcast,
+    Rule,
+    ScheduledJob,
+)
+
+DAY: Final = timedelta(days=1)
+WEEK: Final = timedelta(days=7)
+#: Rows of each list on a rule's page.
+RECENT: Final = 10
+_BAD: Final = (ExecutionState.FAILED, ExecutionState.QUARANTINED)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFilter:
+    """Which rules to list; what is empty does not count."""
+
+    scope: RuleScope | None = None
+    trigger_type: str = ""
+    action: str = ""
+    enabled: bool | None = None
+    text: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether every rule is listed."""
+        return self == RuleFilter()
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRow:
+    """A rule as a list shows it."""
+
+    rule: Rule
+    congregation: str
+    podcast: str | None  # title; None: every podcast
+    last_fired_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How often a rule fired lately."""
+
+    day: int = 0
+    week: int = 0
+    failed: int = 0  # of the week's
+
+
+def rules(
+    session: Session, wanted: RuleFilter, cursor: str | None, limit: int
+) -> Page[RuleRow]:
+    """Return a page of the rules by name; deleted ones are left out."""
+    statement = _with_names().where(Rule.deleted_at.is_(None), *_conditions(wanted))
+    page = paginate(session, statement, (Rule.name, Rule.id), cursor, limit)
+    rows = [RuleRow(*row) for row in page.rows]
+    return Page(rows, page.next_cursor, page.previous_cursor)
+
+
+def rule(session: Session, rule_id: UUID) -> RuleRow:
+    """Return one rule, also a deleted one: its history stays readable.
+
+    Raises:
+        NotFound: the session sees no such rule.
+    """
+    found = session.execute(_with_names().where(Rule.id == rule_id)).one_or_none()
+    if found is None:
+        raise NotFound("unknown_rule", "There is no such rule.")
+    return RuleRow(*found)
+
+
+def living(session: Session, rule_id: UUID) -> Rule:
+    """Return a rule that can still be changed.
+
+    Raises:
+        NotFound: the session sees none, or it was deleted.
+    """
+    found = session.get(Rule, rule_id)
+    if found is None or found.deleted_at is not None:
+        raise NotFound("unknown_rule", "There is no such rule.")
+    return found
+
+
+def counts(
+    session: Session, ids: Sequence[UUID], now: datetime
+) -> Mapping[UUID, Counts]:
+    """Return how often each rule fired in the last day and week; never: no key."""
+    is_recent = Execution.created_at >= now - DAY
+    rows = session.execute(
+        select(
+            Execution.rule_id,
+            func.sum(case((is_recent, 1), else_=0)),
+            func.count(),
+            func.sum(case((Execution.state.in_(_BAD), 1), else_=0)),
+        )
+        .where(Execution.rule_id.in_(ids), Execution.created_at >= now - WEEK)
+        .group_by(Execution.rule_id)
+    )
+    return {rule_id: Counts(*numbers) for rule_id, *numbers in rows}
+
+
+def recent_executions(session: Session, rule_id: UUID) -> Sequence[Execution]:
+    """Return the rule's newest executions."""
+    return session.scalars(
+        select(Execution)
+        .where(Execution.rule_id == rule_id)
+        .order_by(Execution.created_at.desc(), Execution.id.desc())
+        .limit(RECENT)
+    ).all()
+
+
+def coming_jobs(session: Session, rule_id: UUID) -> Sequence[ScheduledJob]:
+    """Return the rule's next scheduled jobs, soonest first."""
+    return session.scalars(
+        select(ScheduledJob)
+        .where(ScheduledJob.rule_id == rule_id, ScheduledJob.state == JobState.PENDING)
+        .order_by(ScheduledJob.run_at, ScheduledJob.id)
+        .limit(RECENT)
+    ).all()
+
+
+def recent_noes(session: Session, rule_id: UUID) -> Sequence[Decision]:
+    """Return when the rule was last asked and did nothing, newest first."""
+    return session.scalars(
+        select(Decision)
+        .where(Decision.rule_id == rule_id, Decision.outcome == DecisionOutcome.NO)
+        .order_by(Decision.created_at.desc(), Decision.id.desc())
+        .limit(RECENT)
+    ).all()
+
+
+def _with_names() -> Select[Rule, str, str | None, datetime | None]:
+    last_fired = (
+        select(func.max(Execution.created_at))
+        .where(Execution.rule_id == Rule.id)
+        .correlate(Rule)
+        .scalar_subquery()
+    )
+    return (
+        select(Rule, Congregation.name, Podcast.title, last_fired)
+        .join(Congregation, Congregation.id == Rule.congregation_id)
+        .outerjoin(
+            Podcast,
+            and_(
+                Podcast.congregation_id == Rule.congregation_id,
+                Podcast.id == Rule.podcast_id,
+            ),
+        )
+    )
+
+
+def _conditions(wanted: RuleFilter) -> Iterator[ColumnElement[bool]]:
+    if wanted.scope is not None:
+        yield Rule.congregation_id == wanted.scope.congregation_id
+        if wanted.scope.podcast_id is not None:
+            # The rules of every podcast apply to this one, too.
+            yield or_(
+                Rule.podcast_id == wanted.scope.podcast_id, Rule.podcast_id.is_(None)
+            )
+    if wanted.trigger_type:
+        yield Rule.trigger_type == wanted.trigger_type
+    if wanted.action:
+        yield Rule.action == wanted.action
+    if wanted.enabled is not None:
+        yield Rule.enabled == wanted.enabled
+    if wanted.text:
+        yield Rule.name.icontains(wanted.text, autoescape=True)

@@ -1,0 +1,140 @@
+"""The rules: listed, looked at, switched, deleted."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from flask import Blueprint, current_app, flash, redirect, request, url_for
+from flask.typing import ResponseReturnValue
+
+from dashboard.back import back
+from dashboard.extensions import db
+from dashboard.filters import plural
+from dashboard.rules import queries
+from dashboard.rules.filters import RuleFilterForm
+from dashboard.rules.scope import places
+from dashboard.rules.sentences import sentence
+from dashboard.security import actor, require
+from dashboard.web import render
+from tasks.automation.calendar import count_coming
+from tasks.automation.triggers import TRIGGERS
+from tasks.clock import utcnow
+from tasks.config import Config
+from tasks.operations import rules
+from tasks.secrets import SecretBox
+
+bp = Blueprint("rules", __name__, url_prefix="/rules")
+
+
+@bp.get("/")
+def index() -> str:
+    """List the rules by name."""
+    session = db.session()
+    found = places(session)
+    form = RuleFilterForm.of(request.args, found)
+    wanted = form.wanted()
+    page = queries.rules(
+        session, wanted, request.args.get("cursor"), config().page_size
+    )
+    return render(
+        "rules/list.html",
+        form=form,
+        is_filtered=not wanted.is_empty,
+        page=page,
+        counts=queries.counts(session, [row.rule.id for row in page.rows], utcnow()),
+        sentence=sentence,
+        has_congregations=bool(found),
+    )
+
+
+@bp.get("/<uuid:rule_id>")
+def detail(rule_id: UUID) -> str:
+    """Show what a rule does, what it did, and what it is about to do."""
+    session, now = db.session(), utcnow()
+    row = queries.rule(session, rule_id)
+    n_jobs, n_executions = rules.count_pending(session, rule_id)
+    return render(
+        "rules/detail.html",
+        row=row,
+        rule=row.rule,
+        sentence=sentence(row.rule),
+        trigger=TRIGGERS.get(row.rule.trigger_type),
+        counts=queries.counts(session, [rule_id], now).get(rule_id, queries.Counts()),
+        n_jobs=n_jobs,
+        n_executions=n_executions,
+        n_coming=count_coming(
+            session,
+            row.rule.congregation_id,
+            row.rule.podcast_id,
+            row.rule.trigger_type,
+            now=now,
+        ),
+        executions=queries.recent_executions(session, rule_id),
+        jobs=queries.coming_jobs(session, rule_id),
+        noes=queries.recent_noes(session, rule_id),
+    )
+
+
+@bp.post("/<uuid:rule_id>/<any(enable, disable):verb>")
+def switch(rule_id: UUID, verb: str) -> ResponseReturnValue:
+    """Switch a rule on or off; ``?coming=1`` plans what is in the calendar, too."""
+    session, now = db.session(), utcnow()
+    if verb == "enable":
+        also = request.args.get("coming") == "1"
+        saved = rules.enable_rule(session, rule_id, actor(), now=now, also_coming=also)
+        flash(f"“{saved.rule.name}” is switched on.{replanned(saved)}", "success")
+    else:
+        saved = rules.disable_rule(session, rule_id, actor(), now=now)
+        flash(
+            f"“{saved.rule.name}” is switched off. What is pending stays, and is "
+            "skipped if its time comes while the rule is off.",
+            "success",
+        )
+    db.session.commit()
+    return back(".detail", rule_id=rule_id)
+
+
+@bp.post("/<uuid:rule_id>/delete")
+def delete(rule_id: UUID) -> ResponseReturnValue:
+    """Delete a rule and cancel what is pending."""
+    gone = rules.delete_rule(db.session(), rule_id, actor(), now=utcnow())
+    db.session.commit()
+    flash(
+        f"“{gone.rule.name}” is deleted; {plural(gone.n_jobs, 'scheduled job')} and "
+        f"{plural(gone.n_executions, 'execution')} are cancelled.",
+        "success",
+    )
+    return redirect(url_for(".index"), 303)
+
+
+@bp.post("/<uuid:rule_id>/secret")
+@require("admin")
+def rotate(rule_id: UUID) -> ResponseReturnValue:
+    """Replace the signing secret and show the new one, once."""
+    saved = rules.rotate_secret(db.session(), rule_id, actor(), secret_box())
+    db.session.commit()
+    return secret_page(saved)
+
+
+def secret_page(saved: rules.RuleSaved) -> str:
+    """Return the page that shows a signing secret; nothing shows it again."""
+    return render("rules/secret.html", rule=saved.rule, secret=saved.secret)
+
+
+def config() -> Config:
+    """Return the settings of this installation."""
+    settings: Config = current_app.config["CARILLON"]
+    return settings
+
+
+def secret_box() -> SecretBox:
+    """Return what seals the rules' signing secrets."""
+    return SecretBox(config().secret_key)
+
+
+def replanned(saved: rules.RuleSaved) -> str:
+    """Return what became of the rule's jobs, as the end of a notice."""
+    made, ended = saved.replanned.n_created, saved.replanned.n_cancelled
+    if ended:
+        return f" {plural(ended, 'job')} planned anew, {made} of them still ahead."
+    return f" {plural(made, 'job')} planned." if made else ""

@@ -1,0 +1,44 @@
+/* The rule's form: values are put in where one writes, and the mail's HTML shows by itself. */
+(() => {
+  const WRITABLE = "#subject, #text, #html";
+  let lastWritten = null;
+
+  document.addEventListener("focusin", (event) => {
+    if (event.target.matches(WRITABLE)) lastWritten = event.target.id;
+  });
+
+  function insert(name) {
+    const field = document.getElementById(lastWritten || "text");
+    if (!field) return;
+    field.setRangeText(`{{ ${name} }}`, field.selectionStart, field.selectionEnd, "end");
+    field.focus();
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+
+  document.addEventListener("click", (event) => {
+    const value = event.target.closest("[data-variable]");
+    if (value) insert(value.dataset.variable);
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && event.target.matches("[data-variable]")) {
+      insert(event.target.dataset.variable);
+    }
+  });
+
+  function settle() {
+    for (const value of document.querySelectorAll("[data-variable]")) {
+      value.tabIndex = 0;
+      value.setAttribute("role", "button");
+      value.title = "Put it in where you write";
+    }
+    const form = document.querySelector("[data-show-mail]");
+    if (form && !form.dataset.shown) {
+      form.dataset.shown = "yes";
+      form.querySelector("button").hidden = true;
+      form.submit();
+    }
+  }
+
+  document.addEventListener("htmx:afterSettle", settle);
+  settle();
+})();
