@@ -6,7 +6,7 @@ kind, so that no lock is held for long; a full batch sweeps again at once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -21,6 +21,8 @@ from tasks.models.event import Decision, Event
 from tasks.models.execution import SETTLED, Execution
 from tasks.models.lane import LaneRun, WorkerProcess
 from tasks.models.scheduled_job import JobState, ScheduledJob
+
+_Past = tuple[str, InstrumentedAttribute[Any], tuple[ColumnElement[bool], ...]]
 
 #: Answers to repeated API requests are kept this long.
 KEEP_ANSWERS: Final = timedelta(hours=48)
@@ -44,54 +46,10 @@ class JanitorSweep:
 
 def sweep(bench: Bench, limit: int) -> JanitorSweep:
     """Remove up to ``limit`` rows of each kind, oldest first."""
-    now = bench.clock()
-    settled_before = now - bench.timing.keep_settled
     with bench.begin() as session:
-        removed: dict[str, tuple[Any, ...]] = {
-            "executions": _remove(
-                session,
-                Execution.id,
-                limit,
-                Execution.state.in_(SETTLED),
-                Execution.created_at < settled_before,
-                Execution.settled_at < settled_before,
-            ),
-            "scheduled_jobs": _remove(
-                session,
-                ScheduledJob.id,
-                limit,
-                ScheduledJob.state != JobState.PENDING,
-                ScheduledJob.settled_at < settled_before,
-                ScheduledJob.due_at < settled_before,
-            ),
-            "decisions": _remove(
-                session, Decision.id, limit, Decision.created_at < settled_before
-            ),
-            "events": _remove(
-                session,
-                Event.id,
-                limit,
-                Event.created_at < settled_before,
-                ~select(Execution.id).where(Execution.event_id == Event.id).exists(),
-            ),
-            "lane_runs": _remove(
-                session,
-                LaneRun.id,
-                limit,
-                LaneRun.requested_at < now - bench.timing.keep_runs,
-            ),
-            "answers": _remove(
-                session,
-                IdempotencyRecord.key,
-                limit,
-                IdempotencyRecord.created_at < now - KEEP_ANSWERS,
-            ),
-            "workers": _remove(
-                session,
-                WorkerProcess.id,
-                limit,
-                WorkerProcess.heartbeat_at < now - KEEP_WORKERS,
-            ),
+        removed = {
+            name: _remove(session, key, limit, *past)
+            for name, key, past in _what_is_past(bench)
         }
     return JanitorSweep(
         **removed, is_full=any(len(ids) == limit for ids in removed.values())
@@ -101,6 +59,43 @@ def sweep(bench: Bench, limit: int) -> JanitorSweep:
 def backlog(_session: Session, _now: datetime) -> Backlog:
     """Return an empty backlog: what is past its time waits for no one."""
     return Backlog(n_due=0, oldest_due_at=None)
+
+
+def _what_is_past(bench: Bench) -> Iterator[_Past]:
+    """Yield each kind's name, its key, and what makes a row past its time."""
+    now = bench.clock()
+    before = now - bench.timing.keep_settled
+    is_needed = select(Execution.id).where(Execution.event_id == Event.id).exists()
+    yield (
+        "executions",
+        Execution.id,
+        (
+            Execution.state.in_(SETTLED),
+            Execution.created_at < before,
+            Execution.settled_at < before,
+        ),
+    )
+    yield (
+        "scheduled_jobs",
+        ScheduledJob.id,
+        (
+            ScheduledJob.state != JobState.PENDING,
+            ScheduledJob.settled_at < before,
+            ScheduledJob.due_at < before,
+        ),
+    )
+    yield "decisions", Decision.id, (Decision.created_at < before,)
+    yield "events", Event.id, (Event.created_at < before, ~is_needed)
+    runs_before = now - bench.timing.keep_runs
+    yield "lane_runs", LaneRun.id, (LaneRun.requested_at < runs_before,)
+    answers_before = now - KEEP_ANSWERS
+    yield (
+        "answers",
+        IdempotencyRecord.key,
+        (IdempotencyRecord.created_at < answers_before,),
+    )
+    silent_since = now - KEEP_WORKERS
+    yield "workers", WorkerProcess.id, (WorkerProcess.heartbeat_at < silent_since,)
 
 
 def _remove(

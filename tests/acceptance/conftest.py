@@ -13,6 +13,7 @@ from sqlalchemy import Engine
 from sqlalchemy.engine import URL
 
 from dashboard import create_app
+from dashboard.extensions import db
 from tasks import migrations
 from tasks.config import Config
 from tasks.db import make_engine, sessions
@@ -90,3 +91,6 @@ def installation(stack: tuple[URL, str], tmp_path: Path) -> Iterator[Installatio
             environ, engine, app.test_client(), tenant, token, mails, hooks
         )
         engine.dispose()
+        with app.app_context():
+            db.session.remove()
+            db.engine.dispose()
