@@ -7,7 +7,7 @@ The doorbell rings after the caller's commit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 from uuid import UUID
@@ -17,13 +17,19 @@ from sqlalchemy.orm import Session
 from tasks import doorbell
 from tasks.automation.evaluating import Evaluated, evaluate
 from tasks.automation.guarded import guarded
-from tasks.automation.payloads import AutomationEvent, Report, report_of
+from tasks.automation.payloads import (
+    AutomationEvent,
+    Report,
+    known,
+    or_refusal,
+    refused,
+    report_of,
+)
 from tasks.automation.records import Records, load_records
 from tasks.automation.references import refuse_unknown
 from tasks.automation.results import EmitEventResult
 from tasks.automation.storing import store
 from tasks.clock import utcnow
-from tasks.errors import InvalidInput
 
 __all__ = [
     "AutomationEvent",
@@ -55,11 +61,13 @@ def emit_events(
     A wrong event is refused alone.  One round trip per table for up to 500 events.
     """
     at = now or utcnow()
-    return guarded(
+    results = guarded(
         session,
         lambda: _emit(session, payloads, at),
-        lambda code, error: [_refused(code, error) for _ in payloads],
+        lambda code, error: [refused(code, error) for _ in payloads],
     )
+    _ask(session, results)  # outside of the savepoint, whose end is no commit
+    return results
 
 
 def emit_own(
@@ -73,7 +81,9 @@ def emit_own(
     report = report_of(session, payload, now, trusts=True)
     records = load_records(session, [report])
     refuse_unknown(report, records, trusts=True)
-    return _results(session, [report], records, now)[report.id]
+    result = _results(session, [report], records, now)[report.id]
+    _ask(session, [result])
+    return result
 
 
 def emit_booking_event(
@@ -139,39 +149,26 @@ def emit_guest_event(
     return emit_automation_event(session, payload, now=now)
 
 
+def _ask(session: Session, results: Sequence[EmitEventResult]) -> None:
+    if any(result.executions_created for result in results):
+        doorbell.ask(session, "executions")
+
+
 def _emit(
     session: Session, payloads: Sequence[AutomationEvent], now: datetime
 ) -> list[EmitEventResult]:
     checked = [
-        _or_refusal(partial(report_of, session, payload, now)) for payload in payloads
+        or_refusal(partial(report_of, session, payload, now)) for payload in payloads
     ]
     named = [each for each in checked if isinstance(each, Report)]
     records = load_records(session, named)
     sound = [
-        _or_refusal(partial(_known, each, records))
-        if isinstance(each, Report)
-        else each
+        or_refusal(partial(known, each, records)) if isinstance(each, Report) else each
         for each in checked
     ]
     reports = [each for each in sound if isinstance(each, Report)]
     results = _results(session, reports, records, now)
     return [results[each.id] if isinstance(each, Report) else each for each in sound]
-
-
-def _or_refusal(check: Callable[[], Report]) -> Report | EmitEventResult:
-    try:
-        return check()
-    except InvalidInput as error:
-        return _refused(error.code, error.message)
-
-
-def _known(report: Report, records: Records) -> Report:
-    refuse_unknown(report, records)
-    return report
-
-
-def _refused(code: str, error: str) -> EmitEventResult:
-    return EmitEventResult(False, error=error, error_code=code)
 
 
 def _results(
@@ -180,8 +177,6 @@ def _results(
     stored = store(session, reports, now)
     new = [report for report in reports if stored[report.id] == report.id]
     evaluated = evaluate(session, new, records, now)
-    if any(each.fired for each in evaluated.values()):
-        doorbell.ask(session, "executions")
     return {
         report.id: _result(stored[report.id], evaluated.get(report.id))
         for report in reports

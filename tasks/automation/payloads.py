@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -15,6 +16,9 @@ from tasks.automation.checks import (
     checked_ids,
     checked_instant,
 )
+from tasks.automation.records import Records
+from tasks.automation.references import refuse_unknown
+from tasks.automation.results import EmitEventResult
 from tasks.automation.scope import congregation_of
 from tasks.automation.triggers import TRIGGERS
 from tasks.errors import InvalidInput
@@ -94,6 +98,30 @@ def report_of(
         source=payload.source[:SOURCE_MAX],
         depth=payload.depth,
     )
+
+
+def or_refusal(check: Callable[[], Report]) -> Report | EmitEventResult:
+    """Return what ``check`` returns, or the answer to a producer whose event fails."""
+    try:
+        return check()
+    except InvalidInput as error:
+        return refused(error.code, error.message)
+
+
+def known(report: Report, records: Records) -> Report:
+    """Return the report, once the records that it names are known.
+
+    Raises:
+        NotFound: one does not exist in the congregation.
+        InvalidInput: one belongs to another podcast.
+    """
+    refuse_unknown(report, records)
+    return report
+
+
+def refused(code: str, error: str) -> EmitEventResult:
+    """Return the answer to a producer whose event is not taken."""
+    return EmitEventResult(False, error=error, error_code=code)
 
 
 def _refuse_trigger(name: object) -> None:
