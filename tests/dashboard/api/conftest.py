@@ -3,39 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import datetime, timedelta
-from typing import Any
-from uuid import UUID
+from functools import partial
 
 import pytest
 from flask import Flask
-from sqlalchemy import Engine
 from sqlalchemy.orm import Session, sessionmaker
 
-from tasks.clock import utcnow
 from tasks.config import Config
 from tasks.db import make_engine, sessions
-from tasks.models import (
-    Booking,
-    BookingLink,
-    Congregation,
-    Episode,
-    EpisodeGuest,
-    Podcast,
-    Rule,
-)
-from tasks.operations.audit import SYSTEM
-from tasks.operations.tokens import SCOPES, create_token
 from tests.dashboard.api.caller import Api
-
-#: When the world's booking begins: far enough for reminders.
-START = utcnow().replace(microsecond=0) + timedelta(days=10)
+from tests.dashboard.api.world import new_producer, settle
 
 
 @pytest.fixture
 def make_db(config: Config) -> Iterator[sessionmaker[Session]]:
     """Return a factory of unscoped sessions on the app's own database."""
-    engine: Engine = make_engine(config.database_url)
+    engine = make_engine(config.database_url)
     yield sessions(engine)
     engine.dispose()
 
@@ -43,80 +26,14 @@ def make_db(config: Config) -> Iterator[sessionmaker[Session]]:
 @pytest.fixture
 def producer(app: Flask, make_db: sessionmaker[Session]) -> Callable[..., Api]:
     """Return a function that makes a token of a congregation, and its caller."""
-
-    def make(
-        congregation_id: UUID,
-        *scopes: str,
-        expires_at: datetime | None = None,
-        now: datetime | None = None,
-    ) -> Api:
-        with make_db.begin() as session:
-            _, plaintext = create_token(
-                session,
-                congregation_id,
-                "Website",
-                scopes or tuple(SCOPES),
-                expires_at,
-                SYSTEM,
-                now=now,
-            )
-        return Api(app, plaintext, congregation_id)
-
-    return make
-
-
-def _settle(session: Session, slug: str) -> UUID:
-    congregation = Congregation(slug=slug, name="St Mary", timezone="Europe/Paris")
-    session.add(congregation)
-    session.flush()
-    of = congregation.id
-    session.add(Podcast(congregation_id=of, id="p", title=f"Bells of {slug}"))
-    session.flush()
-    common = {"congregation_id": of, "podcast_id": "p"}
-    session.add_all(
-        [
-            BookingLink(**common, id="l", name="Interview"),
-            Episode(**common, id="e", title=f"Episode of {slug}"),
-            EpisodeGuest(
-                **common, id="g", name="Ann", email="ann@example.org", access_token="s3"
-            ),
-            Booking(
-                **common,
-                id="b",
-                booking_link_id="l",
-                guest_name=f"Guest of {slug}",
-                guest_email=f"guest@{slug}.example.org",
-                start_time=START,
-            ),
-            _rule(of, "booking.confirmed"),
-            _rule(of, "time.before_recording", offset_value=24),
-        ]
-    )
-    return of
-
-
-def _rule(of: UUID, trigger_type: str, **values: Any) -> Rule:
-    settings = {
-        "recipient": "guest",
-        "subject": "Your booking",
-        "text": "See you soon.",
-        "html": "",
-    }
-    return Rule(
-        congregation_id=of,
-        name=trigger_type,
-        trigger_type=trigger_type,
-        action="email",
-        settings=settings,
-        **values,
-    )
+    return partial(new_producer, app, make_db)
 
 
 @pytest.fixture
 def api(make_db: sessionmaker[Session], producer: Callable[..., Api]) -> Api:
     """Return the caller of a congregation that has one record of each kind."""
     with make_db.begin() as session:
-        of = _settle(session, "mary")
+        of = settle(session, "mary")
     return producer(of)
 
 
@@ -124,5 +41,5 @@ def api(make_db: sessionmaker[Session], producer: Callable[..., Api]) -> Api:
 def twin(api: Api, make_db: sessionmaker[Session], producer: Callable[..., Api]) -> Api:
     """Return the caller of another congregation, whose records have the same ids."""
     with make_db.begin() as session:
-        of = _settle(session, "twin")
+        of = settle(session, "twin")
     return producer(of)

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from tasks.models import EpisodeGuest
 from tests.dashboard.api.caller import Api
-from tests.dashboard.api.conftest import START
+from tests.dashboard.api.world import START
 
 RECORDS: dict[str, dict[str, Any]] = {
     "/podcasts/n": {

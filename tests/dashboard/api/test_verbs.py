@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, sessionmaker
 from tasks import doorbell
 from tasks.models import Rule
 from tests.dashboard.api.caller import Api, error_of
-from tests.dashboard.api.conftest import START
+from tests.dashboard.api.world import START
 
 
 @pytest.fixture
