@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final
+from uuid import UUID
 
 from flask import current_app, url_for
 
@@ -31,7 +32,16 @@ def subject_url(entry: AuditEntry, congregation: Congregation | None) -> str | N
     if entry.subject_kind not in PAGES:
         return None
     endpoint, argument = PAGES[entry.subject_kind]
-    if endpoint not in current_app.view_functions or not entry.subject_id:
+    is_one = argument == "name" or _is_uuid(entry.subject_id)  # "many" is none
+    if endpoint not in current_app.view_functions or not is_one:
         return None
     values: dict[str, Any] = {argument: entry.subject_id}
     return url_for(endpoint, **values)
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True

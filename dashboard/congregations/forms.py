@@ -56,8 +56,7 @@ class CongregationForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
         "Timezone",
         [_checked(clean_timezone)],
         default="UTC",
-        description="An IANA name such as Europe/Berlin. Podcasts may have their own. "
-        "Jobs that are planned already keep their times.",
+        description="An IANA name such as Europe/Berlin. Podcasts may have their own.",
         render_kw={"list": "timezones", "autocomplete": "off"},
     )
 

@@ -9,7 +9,7 @@ from flask import request
 
 from dashboard.congregations import podcast_queries, queries
 from dashboard.congregations.podcast_queries import When
-from dashboard.congregations.timeline import EACH_AT_MOST, timeline
+from dashboard.congregations.timeline import EACH_AT_MOST, event_title, timeline
 from dashboard.congregations.views import bp, page_size
 from dashboard.extensions import db
 from dashboard.web import render
@@ -39,6 +39,8 @@ def podcast(slug: str, podcast_id: str) -> str:
         rules=podcast_queries.rules(session, found),
         episodes=podcast_queries.episodes(session, found),
         side_list=podcast_queries.SIDE_LIST,
+        local=wall_clock,
+        event_title=event_title,
     )
 
 

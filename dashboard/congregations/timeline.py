@@ -11,6 +11,7 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload
 
+from tasks.automation.triggers import TRIGGERS
 from tasks.models import (
     Booking,
     Event,
@@ -35,7 +36,7 @@ class Moment:
     at: datetime
     kind: Kind
     id: UUID
-    title: str  # the event's type, or the rule's name
+    title: str  # the event's title, or the rule's name
     state: str | None  # of the execution or job; None: an event has none
     note: str | None  # the error, the reason's sentence, or the recipient
     is_ahead: bool  # it has not happened yet
@@ -51,6 +52,11 @@ def timeline(session: Session, of: Booking, *, now: datetime) -> list[Moment]:
     return sorted(moments, key=lambda each: (each.at, each.id), reverse=True)
 
 
+def event_title(kind: str) -> str:
+    """Return what operators call an event; one that no trigger knows keeps its word."""
+    return TRIGGERS[kind].title if kind in TRIGGERS else kind
+
+
 def _events(session: Session, of: Booking) -> Iterable[Moment]:
     rows = session.scalars(
         select(Event)
@@ -59,7 +65,8 @@ def _events(session: Session, of: Booking) -> Iterable[Moment]:
         .limit(EACH_AT_MOST)
     )
     for row in rows:
-        yield Moment(row.created_at, "event", row.id, row.type, None, None, False)
+        title = event_title(row.type)
+        yield Moment(row.created_at, "event", row.id, title, None, None, False)
 
 
 def _jobs(session: Session, of: Booking) -> Iterable[Moment]:

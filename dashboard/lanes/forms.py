@@ -13,7 +13,7 @@ class WorkersForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
     """How many sweeps of the lane one worker process runs at once."""
 
     workers = IntegerField(
-        "Workers",
+        "Workers in each process",
         [
             Optional(),
             NumberRange(1, WORKERS_MAX, f"Give a number from 1 to {WORKERS_MAX}."),

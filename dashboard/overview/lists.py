@@ -12,6 +12,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Select, and_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
+from dashboard.congregations.timeline import event_title
 from tasks.db import Scope, scope_of
 from tasks.models import (
     Booking,
@@ -39,7 +40,7 @@ class Line:
     at: datetime
     kind: Literal["event", "execution", "job"]
     id: UUID
-    title: str  # the rule's name, or the event's type
+    title: str  # the rule's name, or the event's title
     subject: str  # a guest, an episode or an id; empty: the whole podcast
     congregation: str
     state: str | None  # None: an event has none
@@ -129,4 +130,4 @@ def _events(session: Session) -> Iterable[Line]:
     )
     for at, id_, type_, booking, episode, guest, house in rows:
         subject = guest or booking or episode or ""
-        yield Line(at, "event", id_, type_, subject, house, None)
+        yield Line(at, "event", id_, event_title(type_), subject, house, None)

@@ -101,7 +101,7 @@ def test_each_trouble_has_a_tile_that_links_to_its_rows(
     for link in links:
         assert as_viewer.get(link).status_code == 200, link
     failed = next(link for link in links if "state=failed" in link)
-    assert as_viewer.get(failed).text.count('id="execution-') == 3
+    assert as_viewer.get(failed).text.count('<tr id="execution-') == 3
     assert ">3</span>" in page
 
 
@@ -118,7 +118,7 @@ def test_a_worker_that_fell_silent_is_noticed(
                 heartbeat_at=utcnow() - timedelta(seconds=70),
             )
         )
-    assert "No worker" in as_viewer.get("/").text
+    assert "Nothing is done until one starts" in as_viewer.get("/").text
 
 
 def test_what_comes_next_is_soonest_first_with_retries_among_jobs(
@@ -132,7 +132,7 @@ def test_what_comes_next_is_soonest_first_with_retries_among_jobs(
         soon = utcnow() + timedelta(minutes=30)
         retry = factories.execution(session, rule, run_at=soon).id
     page = as_viewer.get("/").text
-    assert page.count('id="coming-') - page.count('-link"') // 2 <= 9
+    assert page.count('<li id="coming-') == 8
     first = page.index(f'id="coming-{retry}"')
     assert first < page.index(f'id="coming-{jobs[-1]}"')
     assert f'id="coming-{jobs[0]}"' not in page
@@ -147,7 +147,7 @@ def test_what_just_happened_is_newest_first(
             session, rule, state="succeeded", created_at=utcnow()
         ).id
     page = as_viewer.get("/").text.split("What just happened")[1]
-    assert page.index(f"recent-{made}") < page.index("booking.confirmed")
+    assert page.index(f"recent-{made}") < page.index("Booking confirmed")
 
 
 def test_a_new_installation_says_how_to_begin(
@@ -209,7 +209,7 @@ def test_nothing_of_another_congregation_is_seen_or_counted(
     assert "All is well." in page
     assert "Bonifatius" not in page
     assert "Welcome" not in page
-    assert "booking.confirmed" not in page.split("Three steps")[0]
+    assert "Booking confirmed" not in page
 
 
 def test_names_are_shown_as_text(

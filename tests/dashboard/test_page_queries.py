@@ -1,0 +1,143 @@
+"""What the pages read gives the same on both databases, within a scope as well."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from sqlalchemy import Engine
+from sqlalchemy.orm import Session
+
+from dashboard.audit.queries import AuditFilter, entries
+from dashboard.congregations import podcast_queries, queries
+from dashboard.congregations.timeline import timeline
+from dashboard.lanes.queries import lane_views, runs
+from dashboard.overview import lists
+from dashboard.overview.queries import first_steps, n_succeeded, needs
+from tasks.config import Config
+from tasks.db import Begin, Congregations, CongregationSession, Scope, set_scope
+from tasks.models import Event, LaneHeartbeat, LaneRun, LaneTrigger
+from tasks.operations.audit import Actor, Subject, record
+from tasks.operations.lanes import pause_lane, sweep_now
+from tasks.registry import LANES
+from tests.support import factories
+
+ANNA = Actor("anna@example.org")
+
+
+@pytest.fixture
+def twins(begin: Begin, now: datetime) -> list[UUID]:
+    """Return two congregations with the same rows, each with a failure, late work."""
+    with begin() as session:
+        found = [factories.congregation(session, slug) for slug in ("a", "b")]
+        for id_ in found:
+            factories.booking(session, id_)
+            rule = factories.rule(session, id_)
+            late = now - timedelta(minutes=2)
+            factories.execution(session, rule, state="failed")
+            factories.execution(session, rule, state="succeeded")
+            factories.execution(session, rule, run_at=late)
+            factories.job(session, rule, run_at=now + timedelta(hours=1))
+            session.add(
+                Event(
+                    congregation_id=id_,
+                    type="booking.confirmed",
+                    booking_id="b1",
+                    source="api",
+                    occurred_at=now,
+                    created_at=now,
+                )
+            )
+            subject = Subject("rule", str(rule.id), id_)
+            record(session, ANNA, "rule.edited", subject, "Changed 100%.")
+        return found
+
+
+def _session(engine: Engine, scope: Congregations) -> Session:
+    session = CongregationSession(engine)
+    set_scope(session, scope)
+    return session
+
+
+def test_the_overview_counts_and_lists_within_the_scope(
+    engine: Engine, twins: list[UUID], now: datetime
+) -> None:
+    expected = ((Scope.EVERY, 2), (frozenset(twins[:1]), 1), (frozenset[UUID](), 0))
+    for scope, times in expected:
+        with _session(engine, scope) as session:
+            found = needs(session, now=now)
+            assert (found.failed, found.late, found.late_jobs) == (times, times, 0)
+            assert n_succeeded(session, now=now) == times
+            assert len(lists.coming(session)) == 2 * times
+            assert len(lists.recent(session)) == 4 * times
+            assert (first_steps(session) is None) == bool(times)
+
+
+def test_lanes_are_read_with_their_newest_runs(
+    begin: Begin, now: datetime, tmp_path: Path
+) -> None:
+    config = Config.from_environ({"VAR_DIR": str(tmp_path)})
+    with begin() as session:
+        for lane in LANES:
+            for minutes in (3, 2, 1):
+                at = now - timedelta(minutes=minutes)
+                run = LaneRun(
+                    lane=lane.name,
+                    trigger=LaneTrigger.CLOCK,
+                    requested_at=at,
+                    started_at=at,
+                )
+                beat = LaneHeartbeat(lane=lane.name, worker=str(minutes), swept_at=at)
+                session.add_all([run, beat])
+        sweep_now(session, "executions", ANNA, now=now)
+        pause_lane(session, "rescue", ANNA, now=now)
+    with begin() as session:
+        views = {
+            view.lane.name: view for view in lane_views(session, LANES, config, now=now)
+        }
+        newest = now - timedelta(minutes=1)
+        for view in views.values():
+            assert view.swept_at == newest
+            assert view.last_run is not None
+            assert view.last_run.started_at == newest
+        assert views["executions"].asked is not None
+        assert views["janitor"].asked is None
+        assert views["rescue"].state == "paused"
+        assert len(runs(session, "executions", None).rows) == 4
+
+
+def test_a_congregations_pages_are_read_within_the_scope(
+    engine: Engine, twins: list[UUID], now: datetime
+) -> None:
+    a, b = twins
+    with _session(engine, frozenset({a})) as session:
+        assert [row.slug for row in queries.congregations(session, None, 9).rows] == [
+            "a"
+        ]
+        assert queries.podcast_counts(session, twins) == {a: 1}
+        assert queries.link_counts(session, a, ["show"]) == {}
+        start = now + timedelta(days=2)
+        assert queries.next_bookings(session, a, ["show"], now) == {"show": start}
+        assert queries.next_bookings(session, b, ["show"], now) == {}
+        podcast = queries.podcast(session, a, "show")
+        found = podcast_queries.bookings(
+            session, podcast, "coming", None, limit=9, now=now
+        )
+        assert [row.id for row in found.rows] == ["b1"]
+        assert len(podcast_queries.rules(session, podcast)) == 1
+        booking = podcast_queries.booking(session, a, "b1").booking
+        assert len(timeline(session, booking, now=now)) == 5
+
+
+def test_audit_entries_are_filtered_alike(engine: Engine, twins: list[UUID]) -> None:
+    with _session(engine, frozenset(twins[:1])) as session:
+        for wanted, n in (
+            (AuditFilter(), 1),
+            (AuditFilter(actor="ANNA@"), 1),
+            (AuditFilter(actor="%"), 0),
+            (AuditFilter(action="rule."), 1),
+            (AuditFilter(action="rul_."), 0),
+        ):
+            assert len(entries(session, wanted, None, 9).rows) == n, wanted
