@@ -58,6 +58,11 @@ class Line:
         return self.execution.state in LIVE
 
     @property
+    def is_running(self) -> bool:
+        """Whether a worker is at it."""
+        return self.execution.state is _S.RUNNING
+
+    @property
     def tries(self) -> int:
         """How many of its attempts are used up; a retry by hand gives all of them."""
         row = self.execution

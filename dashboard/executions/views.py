@@ -58,11 +58,13 @@ def live() -> str:
     versions = asked(request.args.getlist("row"))
     lines = queries.by_ids(session, list(versions))
     changed = [line for line in lines if line.version != versions[line.execution.id]]
+    # What runs says for how long, so it looks different every time.
+    rows = [line for line in lines if line in changed or line.is_running]
     newest = form.newest.data
     return render(
         "executions/_live.html",
         form=form,
-        changed=changed,
+        rows=rows,
         counts=queries.counts(session, matching) if changed else None,
         watch=_watch(lines, form, now, newest),
         n_new=queries.n_newer(session, matching, newest) if newest else 0,

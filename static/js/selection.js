@@ -1,7 +1,9 @@
 /* Counts what is ticked, on the button that acts on it; the form works without this. */
 (() => {
   const buttonOf = (form) => form.querySelector("[data-selected]");
-  const boxesOf = (form) => [...document.querySelectorAll(`input[name="id"][form="${form.id}"]`)];
+  /* Not form.id: that is the boxes, since they have this name. */
+  const idOf = (form) => form.getAttribute("id");
+  const boxesOf = (form) => [...document.querySelectorAll(`input[name="id"][form="${idOf(form)}"]`)];
 
   function show(form) {
     const button = buttonOf(form);
@@ -11,7 +13,7 @@
       ? `${button.dataset.selected} (${ticked})`
       : button.dataset.selected;
     button.disabled = ticked === 0;
-    const all = document.querySelector(`[data-select-all="${form.id}"]`);
+    const all = document.querySelector(`[data-select-all="${idOf(form)}"]`);
     if (!all) return;
     const boxes = boxesOf(form);
     all.hidden = boxes.length === 0;

@@ -132,6 +132,7 @@ def _holds(model: Model, text: str) -> ColumnElement[bool]:
         *(
             select(table.id)
             .where(of_same(table, model, id_), name.icontains(text, autoescape=True))
+            .correlate(model)  # a list may have joined these tables as well
             .exists()
             for table, name, id_ in named
         ),
