@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from http import HTTPStatus
 from typing import Any, Final, get_type_hints
 from uuid import UUID
@@ -64,29 +64,32 @@ def endpoint(
         reader: makes ``body`` out of the request's bytes; None: the model does.
     """
 
-    def decorate(view: View) -> Callable[..., Response]:
-        models = _models(view)
-        takes_nothing = empty_body and "body" not in models
+    return partial(_around, scope=scope, empty_body=empty_body, reader=reader)
 
-        @wraps(view)
-        def run(**in_path: str) -> Response:
-            caller = admitted(scope)
-            raw = b"" if _only_reads() else read_bytes()
-            given = _given(models, in_path, raw, empty_body=empty_body)
-            if takes_nothing:
-                _given({"body": NothingIn}, {}, raw, empty_body=True)
-            if reader is not None:
-                given["body"] = reader.read(raw)
-            return _response(_done(view, caller, given, raw))
 
-        # flask-openapi3 describes the models, and leaves the checking to us.
-        run.__delay_validate_request__ = True  # type: ignore[attr-defined]
-        run.__annotations__ = dict(models)
+def _around(
+    view: View, *, scope: str, empty_body: bool, reader: Reader | None
+) -> Callable[..., Response]:
+    models = _models(view)
+    takes_nothing = empty_body and "body" not in models
+
+    @wraps(view)
+    def run(**in_path: str) -> Response:
+        caller = admitted(scope)
+        raw = b"" if _only_reads() else read_bytes()
+        given = _given(models, in_path, raw, empty_body=empty_body)
+        if takes_nothing:
+            _given({"body": NothingIn}, {}, raw, empty_body=True)
         if reader is not None:
-            run.__annotations__["body"] = reader.described_by
-        return run
+            given["body"] = reader.read(raw)
+        return _response(_done(view, caller, given, raw))
 
-    return decorate
+    # flask-openapi3 describes the models, and leaves the checking to us.
+    run.__delay_validate_request__ = True  # type: ignore[attr-defined]
+    run.__annotations__ = dict(models)
+    if reader is not None:
+        run.__annotations__["body"] = reader.described_by
+    return run
 
 
 def _only_reads() -> bool:

@@ -80,8 +80,10 @@ def kept_answer(
             headers={"Retry-After": "1"},
         )
     kept = session.scalar(select(IdempotencyRecord).filter_by(key=key))
-    if kept is None:
-        return None
+    return None if kept is None else _replay(kept, digest)
+
+
+def _replay(kept: IdempotencyRecord, digest: str) -> Answer:
     if kept.request_digest != digest:
         raise ApiError(
             HTTPStatus.UNPROCESSABLE_ENTITY,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
@@ -13,18 +13,29 @@ from sqlalchemy import or_, select, update
 from sqlalchemy.orm import Session
 
 from tasks.clock import utcnow
-from tasks.errors import InvalidInput, NotFound
+from tasks.errors import NotFound
 from tasks.models import ApiToken, Congregation, new_id
 from tasks.operations.audit import Actor, Subject, record
+from tasks.operations.token_checks import (
+    NAME_MAX,
+    SCOPES,
+    check_expiry,
+    checked_name,
+    checked_scopes,
+)
 from tasks.operations.token_text import digest, lookup_of, new_plaintext
 
-#: What a token may do, with the sentence that operators read.
-SCOPES: Final[Mapping[str, str]] = {
-    "events:write": "Report events.",
-    "records:write": "Create and change podcasts, bookings, episodes and guests.",
-    "records:read": "Read these records and what became of events.",
-}
-NAME_MAX: Final = 120
+__all__ = [
+    "NAME_MAX",
+    "SCOPES",
+    "Refusal",
+    "authenticate",
+    "create_token",
+    "is_use_stale",
+    "note_use",
+    "revoke_token",
+]
+
 #: ``last_used_at`` moves in steps of this, so that not every request writes.
 USED_STEP: Final = timedelta(minutes=1)
 
@@ -57,14 +68,9 @@ def create_token(
         InvalidInput: a bad name, no scope or an unknown one, an expiry in the past.
     """
     moment = now or utcnow()
-    name = _checked_name(name)
-    granted = _checked_scopes(scopes)
-    if expires_at is not None and expires_at <= moment:
-        raise InvalidInput(
-            "expiry_in_past",
-            "The expiry lies in the past; choose a later one.",
-            field="expires_at",
-        )
+    name = checked_name(name)
+    granted = checked_scopes(scopes)
+    check_expiry(expires_at, moment)
     if session.get(Congregation, congregation_id) is None:
         raise NotFound("unknown_congregation", "There is no such congregation.")
     lookup, plaintext = new_plaintext()
@@ -142,42 +148,6 @@ def note_use(session: Session, token_id: UUID, now: datetime) -> None:
         .values(last_used_at=minute)
         .execution_options(synchronize_session=False)
     )
-
-
-def _checked_name(name: str) -> str:
-    name = name.strip()
-    if not name:
-        raise InvalidInput(
-            "name_required", "Give the token a name, such as “Website”.", field="name"
-        )
-    if len(name) > NAME_MAX:
-        raise InvalidInput(
-            "too_long", f"The name may have at most {NAME_MAX} letters.", field="name"
-        )
-    if not name.isprintable():
-        raise InvalidInput(
-            "control_chars",
-            "The name holds characters that do not print.",
-            field="name",
-        )
-    return name
-
-
-def _checked_scopes(scopes: Collection[str]) -> list[str]:
-    unknown = sorted(set(scopes) - set(SCOPES))
-    if unknown:
-        raise InvalidInput(
-            "unknown_scope",
-            f"There is no scope {unknown[0][:80]!r}; there are {', '.join(SCOPES)}.",
-            field="scopes",
-        )
-    if not scopes:
-        raise InvalidInput(
-            "scope_required",
-            "Choose at least one thing that the token may do.",
-            field="scopes",
-        )
-    return [scope for scope in SCOPES if scope in scopes]
 
 
 def _audit(
