@@ -1,0 +1,104 @@
+"""What an operator does, in words."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import PASSWORD, Carillon
+
+
+def become_first_admin(page: Page, carillon: Carillon) -> None:
+    """Follow the one-time link and log in."""
+    page.goto(carillon.setup_link)
+    page.get_by_label("E-mail").fill("ines@example.org")
+    page.get_by_label("Name", exact=True).fill("Ines")
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.locator("#again").fill(PASSWORD)
+    page.get_by_role("button", name="Create the first admin").click()
+    if "/login" in page.url:
+        log_in(page)
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+
+
+def log_in(page: Page) -> None:
+    """Log in on the page that is open."""
+    page.get_by_label("E-mail").fill("ines@example.org")
+    page.locator("input[type=password]").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+
+
+def make_congregation(page: Page, carillon: Carillon) -> None:
+    """Make the congregation through its form."""
+    page.goto(f"{carillon.url}/congregations/new")
+    page.get_by_label("Name").fill("St. Bonifatius")
+    page.locator("#slug").fill("bonifatius")
+    page.locator("#timezone").fill("Europe/Berlin")
+    page.locator("main button.btn-primary").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("St. Bonifatius")
+
+
+def make_token(page: Page, carillon: Carillon) -> None:
+    """Make a token for the producer and remember it."""
+    page.goto(f"{carillon.url}/tokens/new")
+    page.locator("#name").fill("Website")
+    page.get_by_role("button", name="Make the token").click()
+    shown = page.locator("main").get_by_text("crl_").first
+    text = shown.input_value() if _is_input(shown) else shown.inner_text()
+    carillon.token = text.strip()
+
+
+def _is_input(locator: object) -> bool:
+    return bool(locator.evaluate("node => 'value' in node"))  # type: ignore[attr-defined]
+
+
+def book(carillon: Carillon, booking_id: str, guest: str) -> None:
+    """Tell of a booking, three days ahead, as the website does."""
+    start = datetime.now(UTC).replace(microsecond=0) + timedelta(days=3)
+    carillon.call("PUT", "/podcasts/show", {"title": "Kirchplatz"})
+    carillon.call(
+        "PUT",
+        f"/bookings/{booking_id}",
+        {
+            "podcast_id": "show",
+            "guest_name": guest,
+            "guest_email": "guest@example.org",
+            "start_time": start.isoformat(),
+        },
+    )
+
+
+def write_rule(
+    page: Page,
+    carillon: Carillon,
+    name: str,
+    trigger: str,
+    *,
+    attempts: int = 1,
+    offset_hours: int | None = None,
+) -> None:
+    """Write a mail rule in the form, as it adapts to the trigger."""
+    page.goto(f"{carillon.url}/rules/new")
+    page.locator("#trigger_type").select_option(trigger)
+    expect(page.locator("#trigger_type")).to_have_value(trigger)
+    if offset_hours is not None:
+        page.locator("#offset_value").fill(str(offset_hours))
+        page.locator("#offset_unit").select_option("hours")
+    page.locator("#name").fill(name)
+    page.locator("#subject").fill("Hello {{ guest.name }}")
+    page.locator("#text").fill(
+        "We look forward to {{ booking.start_time | date: '%d.%m.' }}."
+    )
+    page.locator("#max_attempts").fill(str(attempts))
+    page.get_by_role("button", name="Create the rule").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text(name)
+
+
+def do_confirmed(page: Page, label: str) -> None:
+    """Press a button that asks first, and say yes."""
+    asking = page.locator("details.confirm").filter(
+        has=page.locator("summary", has_text=label)
+    )
+    asking.locator("summary").click()
+    asking.get_by_role("button").click()
