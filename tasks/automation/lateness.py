@@ -27,11 +27,11 @@ def due_at(rule: Rule, reference_at: datetime, timezone: str) -> datetime:
     """
     direction = TRIGGERS[rule.trigger_type].direction
     amount = direction * rule.offset_value
-    if rule.offset_unit is OffsetUnit.DAYS and amount:
+    if rule.offset_unit == OffsetUnit.DAYS and amount:
         zone = ZoneInfo(first_zone(timezone))
         wall = reference_at.astimezone(zone).replace(tzinfo=None)
         return instant_of(wall + timedelta(days=amount), zone)
-    return reference_at + timedelta(**{rule.offset_unit.value: amount})
+    return reference_at + timedelta(**{str(rule.offset_unit): amount})
 
 
 def is_too_late(
@@ -74,7 +74,7 @@ def timing(
     if due >= now:
         return Timing(due)
     if trigger.direction < 0:
-        helps = rule.late_policy is LatePolicy.SEND_NOW and now < reference_at
+        helps = rule.late_policy == LatePolicy.SEND_NOW and now < reference_at
     else:
         helps = now <= due + LATE_AFTER
     return Timing(now) if helps else Timing(due, Reason.OFFSET_IN_PAST)
