@@ -80,7 +80,11 @@ def write_rule(
 ) -> None:
     """Write a mail rule in the form, as it adapts to the trigger."""
     page.goto(f"{carillon.url}/rules/new")
-    page.locator("#trigger_type").select_option(trigger)
+    with page.expect_response(lambda answer: "/rules/fields" in answer.url):
+        page.locator("#trigger_type").select_option(trigger)
+    # The form is swapped as a whole; what is typed before that would be lost.
+    under_way = page.locator(".htmx-request, .htmx-swapping, .htmx-settling")
+    expect(under_way).to_have_count(0)
     expect(page.locator("#trigger_type")).to_have_value(trigger)
     if offset_hours is not None:
         page.locator("#offset_value").fill(str(offset_hours))
