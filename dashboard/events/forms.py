@@ -37,6 +37,7 @@ class EventFilterForm(Form):  # type: ignore[misc]  # WTForms has no types
                 if not one.is_time
             ),
         ],
+        default="",
     )
     podcast = SelectField("Podcast", validate_choice=False)
     booking = StringField(

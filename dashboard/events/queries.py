@@ -126,7 +126,7 @@ def decisions(session: Session, event_id: UUID) -> Sequence[tuple[Decision, Rule
         .order_by(is_no, Rule.name, Decision.id)
         .limit(DECISIONS_MAX)
     )
-    return rows.tuples().all()
+    return [(decision, rule) for decision, rule in rows]
 
 
 def _with_names() -> Select[Event, str, str | None, str | None, str | None, str | None]:

@@ -10,6 +10,7 @@ from flask.typing import ResponseReturnValue
 from dashboard.extensions import db
 from dashboard.mail_frame import mail_frame
 from dashboard.rules import filling, queries, samples
+from dashboard.rules.choices import values_of
 from dashboard.rules.forms import RuleForm
 from dashboard.rules.preview import Preview, preview_of
 from dashboard.rules.scope import locale_of, places
@@ -141,6 +142,7 @@ def _page(form: RuleForm, rule: Rule | None, shown: Preview | None = None) -> st
         trigger=trigger,
         shown=shown,
         has_places=bool(found),
+        values=values_of(trigger) if trigger else {},
         n_coming=_n_coming(form),
     )
 

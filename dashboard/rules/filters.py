@@ -25,11 +25,12 @@ class RuleFilterForm(Form):  # type: ignore[misc]  # WTForms has no types
         "Name", [Length(max=120)], filters=[clean], render_kw={"maxlength": 120}
     )
     scope = SelectField("Applies to", validate_choice=False)
-    trigger = SelectField("When", choices=[_ANY, *trigger_choices()])
-    action = SelectField("Does", choices=[_ANY, *action_choices()])
+    trigger = SelectField("When", choices=[_ANY, *trigger_choices()], default="")
+    action = SelectField("Does", choices=[_ANY, *action_choices()], default="")
     enabled = SelectField(
         "State",
         choices=[_ANY, SelectChoice("on", "Enabled"), SelectChoice("off", "Disabled")],
+        default="",
     )
 
     @classmethod

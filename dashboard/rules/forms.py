@@ -17,7 +17,6 @@ from wtforms import (
     StringField,
     TextAreaField,
 )
-from wtforms.validators import InputRequired, Optional
 
 from dashboard.rules.choices import action_choices, trigger_choices
 from dashboard.rules.scope import RuleScope
@@ -46,7 +45,7 @@ class RuleForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
     )
     offset_value = IntegerField(
         "How long",
-        [Optional()],
+        invalid_value_message=_NUMBER,
         default=24,
         render_kw={"min": 0, "inputmode": "numeric"},
     )
@@ -89,7 +88,7 @@ class RuleForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
     )
     max_attempts = IntegerField(
         "Attempts",
-        [InputRequired(_NUMBER)],
+        invalid_value_message=_NUMBER,
         default=5,
         description=f"1 to {ATTEMPTS_MAX}. How often it is tried before it counts as "
         "failed; the pause between two attempts grows.",
@@ -152,6 +151,8 @@ class RuleForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
     def is_good(self) -> bool:
         """Check everything, the engine's rules too, so that all errors show at once."""
         self.validate()
+        if self.trigger is None or not self.trigger.is_time:
+            self.offset_value.errors = []  # not on the page, and it does not count
         if self.place is None:
             self.refuse({"scope": "Choose what the rule applies to."})
         self.refuse(problems_of(self.change()))
@@ -163,11 +164,6 @@ class RuleForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
             field = self["scope" if name == "podcast_id" else name]
             if not field.errors:
                 field.errors = [problem]
-
-    def forgive(self) -> None:
-        """Show no errors: the operator is not done yet."""
-        for field in self:
-            field.errors = []
 
 
 def _line(text: str | None) -> str:

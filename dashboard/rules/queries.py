@@ -16,20 +16,14 @@ from dashboard.rules.scope import RuleScope
 from tasks.errors import NotFound
 from tasks.models import (
     Congregation,
-    Decision,
-    DecisionOutcome,
     Execution,
     ExecutionState,
-    JobState,
     Podcast,
     Rule,
-    ScheduledJob,
 )
 
 DAY: Final = timedelta(days=1)
 WEEK: Final = timedelta(days=7)
-#: Rows of each list on a rule's page.
-RECENT: Final = 10
 _BAD: Final = (ExecutionState.FAILED, ExecutionState.QUARANTINED)
 
 
@@ -118,36 +112,6 @@ def counts(
         .group_by(Execution.rule_id)
     )
     return {rule_id: Counts(*numbers) for rule_id, *numbers in rows}
-
-
-def recent_executions(session: Session, rule_id: UUID) -> Sequence[Execution]:
-    """Return the rule's newest executions."""
-    return session.scalars(
-        select(Execution)
-        .where(Execution.rule_id == rule_id)
-        .order_by(Execution.created_at.desc(), Execution.id.desc())
-        .limit(RECENT)
-    ).all()
-
-
-def coming_jobs(session: Session, rule_id: UUID) -> Sequence[ScheduledJob]:
-    """Return the rule's next scheduled jobs, soonest first."""
-    return session.scalars(
-        select(ScheduledJob)
-        .where(ScheduledJob.rule_id == rule_id, ScheduledJob.state == JobState.PENDING)
-        .order_by(ScheduledJob.run_at, ScheduledJob.id)
-        .limit(RECENT)
-    ).all()
-
-
-def recent_noes(session: Session, rule_id: UUID) -> Sequence[Decision]:
-    """Return when the rule was last asked and did nothing, newest first."""
-    return session.scalars(
-        select(Decision)
-        .where(Decision.rule_id == rule_id, Decision.outcome == DecisionOutcome.NO)
-        .order_by(Decision.created_at.desc(), Decision.id.desc())
-        .limit(RECENT)
-    ).all()
 
 
 def _with_names() -> Select[Rule, str, str | None, datetime | None]:

@@ -92,12 +92,15 @@ def places(session: Session, congregation_id: UUID | None = None) -> list[Place]
 
 def scope_choices(found: Sequence[Place]) -> list[SelectChoice]:
     """Return the options of a select; grouped when there are several congregations."""
-    is_grouped = len({place.scope.congregation_id for place in found}) > 1
+    if len({place.scope.congregation_id for place in found}) < 2:
+        return [SelectChoice(str(place.scope), place.title) for place in found]
     return [
         SelectChoice(
             str(place.scope),
-            place.title,
-            optgroup=place.congregation if is_grouped else None,
+            place.title
+            if place.scope.podcast_id
+            else f"{place.title} of {place.congregation}",
+            optgroup=place.congregation,
         )
         for place in found
     ]

@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 from dashboard.back import back
 from dashboard.extensions import db
 from dashboard.filters import plural
-from dashboard.rules import queries
+from dashboard.rules import history, queries
 from dashboard.rules.filters import RuleFilterForm
 from dashboard.rules.scope import places
 from dashboard.rules.sentences import sentence
@@ -69,9 +69,9 @@ def detail(rule_id: UUID) -> str:
             row.rule.trigger_type,
             now=now,
         ),
-        executions=queries.recent_executions(session, rule_id),
-        jobs=queries.coming_jobs(session, rule_id),
-        noes=queries.recent_noes(session, rule_id),
+        executions=history.recent_executions(session, rule_id),
+        jobs=history.coming_jobs(session, rule_id),
+        noes=history.recent_noes(session, rule_id),
     )
 
 

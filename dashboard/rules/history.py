@@ -1,0 +1,65 @@
+"""What one rule did, did not do, and is about to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from tasks.models import (
+    Booking,
+    Decision,
+    DecisionOutcome,
+    Episode,
+    Execution,
+    JobState,
+    ScheduledJob,
+)
+
+#: Rows of each list on a rule's page.
+RECENT: Final = 10
+
+
+def recent_executions(session: Session, rule_id: UUID) -> Sequence[Execution]:
+    """Return the rule's newest executions."""
+    return session.scalars(
+        select(Execution)
+        .where(Execution.rule_id == rule_id)
+        .order_by(Execution.created_at.desc(), Execution.id.desc())
+        .limit(RECENT)
+    ).all()
+
+
+def coming_jobs(
+    session: Session, rule_id: UUID
+) -> Sequence[tuple[ScheduledJob, str | None]]:
+    """Return the rule's next scheduled jobs, soonest first, with whom they are for."""
+    of = ScheduledJob.congregation_id
+    is_booking = (Booking.congregation_id == of) & (
+        Booking.id == ScheduledJob.booking_id
+    )
+    is_episode = (Episode.congregation_id == of) & (
+        Episode.id == ScheduledJob.episode_id
+    )
+    rows = session.execute(
+        select(ScheduledJob, func.coalesce(Booking.guest_name, Episode.title))
+        .outerjoin(Booking, is_booking)
+        .outerjoin(Episode, is_episode)
+        .where(ScheduledJob.rule_id == rule_id, ScheduledJob.state == JobState.PENDING)
+        .order_by(ScheduledJob.run_at, ScheduledJob.id)
+        .limit(RECENT)
+    )
+    return [(job, name) for job, name in rows]
+
+
+def recent_noes(session: Session, rule_id: UUID) -> Sequence[Decision]:
+    """Return when the rule was last asked and did nothing, newest first."""
+    return session.scalars(
+        select(Decision)
+        .where(Decision.rule_id == rule_id, Decision.outcome == DecisionOutcome.NO)
+        .order_by(Decision.created_at.desc(), Decision.id.desc())
+        .limit(RECENT)
+    ).all()
