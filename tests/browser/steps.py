@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import PASSWORD, Carillon
+from tests.support.processes import until
 
 
 def become_first_admin(page: Page, carillon: Carillon) -> None:
@@ -49,8 +50,8 @@ def make_token(page: Page, carillon: Carillon) -> None:
     carillon.token = text.strip()
 
 
-def _is_input(locator: object) -> bool:
-    return bool(locator.evaluate("node => 'value' in node"))  # type: ignore[attr-defined]
+def _is_input(locator: Locator) -> bool:
+    return bool(locator.evaluate("node => 'value' in node"))
 
 
 def book(carillon: Carillon, booking_id: str, guest: str) -> None:
@@ -106,3 +107,15 @@ def do_confirmed(page: Page, label: str) -> None:
     )
     asking.locator("summary").click()
     asking.get_by_role("button").click()
+
+
+def find(page: Page, url: str, name: str) -> Locator:
+    """Open a list again and again until it shows a link called ``name``."""
+    link = page.get_by_role("link", name=name)
+
+    def is_there() -> bool:
+        page.goto(url)
+        return link.count() > 0
+
+    until(is_there, 20, every=0.3)
+    return link.first

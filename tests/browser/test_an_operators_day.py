@@ -56,9 +56,7 @@ def test_an_execution_succeeds_fails_and_is_retried_before_ones_eyes(
     carillon.mails.stop()
     steps.book(carillon, "b2", "Ada")
     carillon.call("POST", "/bookings/b2/confirm")
-    page.goto(f"{carillon.url}/executions/?state=failed")
-    page.reload()
-    page.get_by_role("link", name="Welcome").click()
+    steps.find(page, f"{carillon.url}/executions/?state=failed", "Welcome").click()
     expect(detail.locator(".pill").first).to_have_attribute("data-state", "failed")
     expect(page.locator("#execution-error")).to_contain_text("cannot be reached")
 
