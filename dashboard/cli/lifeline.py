@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
 
 import click
@@ -23,7 +22,8 @@ def hold_lifeline() -> None:
     """
 
     def wait() -> None:
-        while sys.stdin.buffer.read(1024):
+        # Not sys.stdin: its lock, held here, would be copied into forked processes.
+        while os.read(0, 1024):
             pass
         os.kill(os.getpid(), signal.SIGTERM)
 

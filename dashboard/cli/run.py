@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import socket
 import sys
+import time
 from collections.abc import Mapping
+from http.client import HTTPConnection, HTTPException
 
 import click
 
@@ -18,6 +20,8 @@ from tasks.db import sessions
 
 #: What children get to end, beyond the grace that the worker gives its lanes.
 _GRACE_BEYOND = 5.0  # seconds
+#: How long the worker may take to become ready before we greet without it.
+_PATIENCE = 30.0  # seconds
 
 
 @click.command()
@@ -39,7 +43,7 @@ def run(demo: bool) -> None:
         supervisor.start(command)
     sys.exit(
         supervisor.run(
-            is_up=lambda: _answers(config),
+            is_up=_Readiness(config),
             when_up=lambda: click.echo("\n".join((*greeting, "Stop it with Ctrl-C."))),
         )
     )
@@ -58,9 +62,38 @@ def _prepare(config: Config, environ: Mapping[str, str], demo: bool) -> list[str
     return [] if link is None else [f"Make the first operator within an hour: {link}"]
 
 
-def _answers(config: Config) -> bool:
-    try:
-        with socket.create_connection((config.web_host, config.web_port), 1.0):
-            return True
-    except OSError:
-        return False
+class _Readiness:
+    """Whether console and worker both work; after a while the console alone counts.
+
+    A worker that cannot become ready says why in its log and in the console.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._patience_ends = time.monotonic() + _PATIENCE
+
+    def __call__(self) -> bool:
+        if not self._console_answers():
+            return False
+        return self._worker_is_ready() or time.monotonic() > self._patience_ends
+
+    def _console_answers(self) -> bool:
+        try:
+            address = (self._config.web_host, self._config.web_port)
+            with socket.create_connection(address, 1.0):
+                return True
+        except OSError:
+            return False
+
+    def _worker_is_ready(self) -> bool:
+        host, port = self._config.health_host, self._config.health_port
+        if port == 0:
+            return True  # it took a free one; nobody else knows which
+        worker = HTTPConnection(host, port, timeout=1.0)
+        try:
+            worker.request("GET", "/readyz")
+            return worker.getresponse().status == 200
+        except (OSError, HTTPException):
+            return False
+        finally:
+            worker.close()
