@@ -6,11 +6,15 @@ import os
 import sys
 
 from dashboard import create_app
+from tasks import queue
 from tasks.config import EX_CONFIG, Config
 from tasks.errors import ConfigError
 
 try:
-    app = create_app(Config.from_environ(os.environ))
+    config = Config.from_environ(os.environ)
 except ConfigError as error:
     sys.stderr.write(f"carillon: {error}\n")
     raise SystemExit(EX_CONFIG) from None
+
+queue.configure(config)  # so that what is committed here rings its lane
+app = create_app(config)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
@@ -30,11 +28,9 @@ from dashboard.extensions import bootstrap, csrf, db, limiter
 from dashboard.operators import login
 from tasks.config import Config
 
-logger = logging.getLogger(__name__)
-
 ROOT: Final = Path(__file__).parent.parent
 
-#: Every folder of pages: its ``views`` hold a blueprint ``bp`` of the same name.
+#: Every folder of pages; each has a blueprint ``bp`` of the same name.
 PAGES: Final = (
     "overview",
     "executions",
@@ -84,16 +80,7 @@ def create_app(config: Config) -> Flask:
 
 
 def _add_pages(app: OpenAPI, name: str) -> None:
-    if find_spec(f"dashboard.{name}") is None:
-        return
-    try:
-        module = import_module(f"dashboard.{name}")
-    except ImportError:  # until every page has landed
-        logger.warning("page.missing", exc_info=True)
-        return
-    bp: Blueprint | None = getattr(module, "bp", None)
-    if bp is None:
-        return
+    bp: Blueprint = import_module(f"dashboard.{name}").bp
     if isinstance(bp, APIBlueprint):
         csrf.exempt(bp)  # it takes tokens, never cookies
         app.register_api(bp)

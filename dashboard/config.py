@@ -45,6 +45,8 @@ def flask_settings(config: Config) -> Mapping[str, Any]:
         "RATELIMIT_STORAGE_URI": config.redis_url or "memory://",
         "RATELIMIT_STRATEGY": "fixed-window",
         "RATELIMIT_HEADERS_ENABLED": True,
+        # Without Redis each process counts for itself: a login still works.
+        "RATELIMIT_IN_MEMORY_FALLBACK_ENABLED": True,
         **_login_settings(config),
     }
 

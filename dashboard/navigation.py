@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from flask import Flask, current_app, request, url_for
+from flask import Flask, request, url_for
 
 from dashboard.security import RoleWord, may
 
@@ -43,11 +43,7 @@ SECTIONS: Final = (
 
 def sections() -> Sequence[Section]:
     """Return the sections that who is logged in may open."""
-    return [
-        section
-        for section in SECTIONS
-        if section.endpoint in current_app.view_functions and may(section.role)
-    ]
+    return [section for section in SECTIONS if may(section.role)]
 
 
 def is_current(section: Section) -> bool:

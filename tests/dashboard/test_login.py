@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from flask import Flask
 from sqlalchemy import Engine, select, update
 from sqlalchemy.orm import Session
 
+from dashboard import create_app
+from dashboard.extensions import db, limiter
 from dashboard.operators.models import Operator, OperatorSession
+from tasks.config import Config
 from tasks.models import AuditEntry
 from tests.dashboard.conftest import PASSWORD, Browser
 
@@ -223,3 +227,23 @@ def test_a_weak_new_password_is_refused(as_viewer: Browser, password: str) -> No
     page = answer.get_data(as_text=True)
     assert answer.status_code == 200
     assert "at least 12 characters" in page or "among the first" in page
+
+
+def test_logins_work_and_are_throttled_while_redis_is_away(
+    config: Config, add_operator: AddOperator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # All apps of a process share the limiter; it must forget the dead Redis again.
+    monkeypatch.setattr(limiter, "_storage_dead", False)
+    app = create_app(replace(config, redis_url="redis://127.0.0.1:1/0"))
+    app.test_client_class = Browser
+    browser = app.test_client()
+    assert isinstance(browser, Browser)
+    email = add_operator("viewer")
+
+    answers = [
+        browser.log_in(email, "wrong password here").status_code for _ in range(11)
+    ]
+
+    assert answers == [401] * 10 + [429]
+    with app.app_context():
+        db.engine.dispose()

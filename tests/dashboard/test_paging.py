@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -15,17 +16,15 @@ NEWEST_FIRST = (Congregation.created_at.desc(), Congregation.id.desc())
 
 
 @pytest.fixture
-def session(make_session: sessionmaker[Session]) -> Session:
-    """Return a session over seven congregations, two of them equally old."""
-    found = make_session()
-    for n in range(7):
-        found.add(
-            Congregation(
-                slug=f"c{n}", name=f"C{n}", created_at=NOW + timedelta(days=n // 2)
-            )
-        )
-    found.flush()
-    return found
+def session(make_session: sessionmaker[Session]) -> Iterator[Session]:
+    """Yield a session over seven congregations, two of them equally old."""
+    with make_session() as found:
+        for n in range(7):
+            age = timedelta(days=n // 2)
+            row = Congregation(slug=f"c{n}", name=f"C{n}", created_at=NOW + age)
+            found.add(row)
+        found.flush()
+        yield found
 
 
 def page(session: Session, cursor: str | None = None) -> Page[Congregation]:
