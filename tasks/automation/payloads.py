@@ -75,9 +75,7 @@ def report_of(
         NotFound: the congregation cannot be told.
     """
     _refuse_trigger(payload.trigger_type)
-    external_id = payload.event_id
-    if external_id is not None and not trusts:
-        external_id = checked_event_id(external_id)
+    is_own = trusts or payload.event_id is None
     return Report(
         id=new_id(),
         congregation_id=congregation_of(session, payload.congregation_id),
@@ -89,12 +87,8 @@ def report_of(
             guest_id=payload.guest_id,
         ),
         extra=checked_context(payload.context) if payload.context else {},
-        external_id=external_id,
-        occurred_at=(
-            checked_instant(payload.occurred_at, "occurred_at")
-            if payload.occurred_at
-            else now
-        ),
+        external_id=payload.event_id if is_own else checked_event_id(payload.event_id),
+        occurred_at=checked_instant(payload.occurred_at or now, "occurred_at"),
         source=payload.source[:SOURCE_MAX],
         depth=payload.depth,
     )
