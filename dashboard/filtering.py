@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final, Self
 from uuid import UUID
 
@@ -12,9 +12,9 @@ from flask import request
 from flask_wtf import FlaskForm
 from sqlalchemy import select
 from sqlalchemy.orm import Session
-from wtforms import Field, HiddenField, SearchField, SelectChoice, SelectField
-from wtforms.widgets import DateTimeLocalInput
+from wtforms import HiddenField, SearchField, SelectChoice, SelectField
 
+from dashboard.filter_fields import MomentField, clean
 from tasks.errors import InvalidInput
 from tasks.models import Congregation, Podcast, Rule
 from tasks.operations.matching import Matching
@@ -61,31 +61,6 @@ def choices(session: Session) -> Choices:
         [(row[0], row[1]) for row in rules],
         [(row[0], row[1], row[2]) for row in podcasts],
     )
-
-
-def clean(text: str | None) -> str:
-    """Drop what no name has; PostgreSQL refuses NUL even in a question."""
-    return "".join(char for char in text or "" if char.isprintable()).strip()
-
-
-class MomentField(Field):  # type: ignore[misc]  # WTForms has no types
-    """An instant as ISO text; without an offset it is UTC."""
-
-    widget = DateTimeLocalInput()
-
-    def process_formdata(self, valuelist: list[str]) -> None:
-        self.data: datetime | None = None
-        if not valuelist or not valuelist[0].strip():
-            return
-        try:
-            given = datetime.fromisoformat(valuelist[0].strip())
-            aware = given if given.tzinfo else given.replace(tzinfo=UTC)
-            self.data = aware.astimezone(UTC)
-        except (ValueError, OverflowError) as error:
-            raise ValueError("must look like 2026-03-10T12:00, in UTC") from error
-
-    def _value(self) -> str:
-        return self.data.strftime("%Y-%m-%dT%H:%M") if self.data else ""
 
 
 class ListFilter(FlaskForm):  # type: ignore[misc]  # WTForms has no types

@@ -5,7 +5,8 @@ from __future__ import annotations
 from wtforms import HiddenField
 from wtforms.validators import AnyOf, Optional
 
-from dashboard.filtering import ListFilter, clean
+from dashboard.filter_fields import clean
+from dashboard.filtering import ListFilter
 from tasks.models import ExecutionState
 
 

@@ -10,7 +10,8 @@ from sqlalchemy.orm import Session
 from wtforms import HiddenField
 from wtforms.validators import AnyOf, Optional
 
-from dashboard.filtering import ListFilter, clean
+from dashboard.filter_fields import clean
+from dashboard.filtering import ListFilter
 from tasks.models import JobState
 from tasks.operations.matching import Matching
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Final, TypeVar
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, and_, literal_column, or_, select
+from sqlalchemy import ColumnElement, Select, and_, literal_column, or_, select, tuple_
 from sqlalchemy.orm import InstrumentedAttribute
 
 from tasks.models import (
@@ -26,7 +26,9 @@ S = TypeVar("S", bound=Select[Any])
 
 #: Text is looked for among this many rows, the newest that the other filters leave:
 #: no index serves words inside of names, and no page may read a big table to its end.
-SEARCH_WINDOW: Final = 20_000
+SEARCH_WINDOW: Final = 10_000
+#: Bookings, guests and episodes of which a text may be part of the name.
+NAMED_MAX: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +131,13 @@ def _holds(model: Model, text: str) -> ColumnElement[bool]:
     )
     return or_(
         *(column.icontains(text, autoescape=True) for column in columns),
+        # Looked up once, not for each row: each is a set that the database keeps.
         *(
-            select(table.id)
-            .where(of_same(table, model, id_), name.icontains(text, autoescape=True))
-            .correlate(model)  # a list may have joined these tables as well
-            .exists()
+            tuple_(model.congregation_id, id_).in_(
+                select(table.congregation_id, table.id)
+                .where(name.icontains(text, autoescape=True))
+                .limit(NAMED_MAX)
+            )
             for table, name, id_ in named
         ),
     )
