@@ -35,6 +35,8 @@ def on_commit(ring: Callable[[str], None]) -> None:
 
 @event.listens_for(Session, "after_commit")
 def _ring(session: Session) -> None:
+    if session.in_nested_transaction():
+        return  # only a savepoint ended; nobody else can see its rows yet
     for lane in session.info.pop(_KEY, ()):
         for ring in _listeners:
             ring(lane)
@@ -42,4 +44,6 @@ def _ring(session: Session) -> None:
 
 @event.listens_for(Session, "after_rollback")
 def _forget(session: Session) -> None:
+    if session.in_nested_transaction():
+        return  # what was asked for outside of the savepoint still holds
     session.info.pop(_KEY, None)

@@ -112,3 +112,16 @@ def test_a_bell_rings_after_the_commit_and_not_after_a_rollback(
         session.rollback()
         session.commit()
     assert bells.storage.queue_size() == 1
+
+
+def test_savepoints_neither_ring_early_nor_lose_bells(
+    bells: Huey, make_session: sessionmaker[Session]
+) -> None:
+    with make_session.begin() as session:
+        doorbell.ask(session, "executions")
+        with session.begin_nested():
+            pass
+        with session.begin_nested() as savepoint:
+            savepoint.rollback()
+        assert bells.storage.queue_size() == 0
+    assert bells.storage.queue_size() == 1
