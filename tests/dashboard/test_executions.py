@@ -28,7 +28,7 @@ from tasks.models import (
     new_id,
 )
 from tests.support import factories
-from tests.support.statements import counting
+from tests.support.statements import statements
 
 S = ExecutionState
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{7*7}}"
@@ -234,11 +234,11 @@ def test_fifty_rows_cost_as_many_queries_as_one(
     as_viewer: FlaskClient, add: Callable[..., UUID]
 ) -> None:
     add(**FAILED)
-    with counting() as one:
+    with statements() as one:
         as_viewer.get("/executions/")
     for n in range(49):
         add(100 + n, state=list(S)[n % 7])
-    with counting() as fifty:
+    with statements() as fifty:
         assert len(_ids(as_viewer.get("/executions/").text)) == 50
     assert len(fifty) == len(one)
     assert len(one) < 15

@@ -25,7 +25,7 @@ from tasks.models import (
     new_id,
 )
 from tests.support import factories
-from tests.support.statements import counting
+from tests.support.statements import statements
 
 S = JobState
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>"
@@ -139,11 +139,11 @@ def test_fifty_rows_cost_as_many_queries_as_one(
     as_viewer: FlaskClient, add: Callable[..., UUID]
 ) -> None:
     add()
-    with counting() as one:
+    with statements() as one:
         as_viewer.get("/scheduled/?state=all")
     for n in range(49):
         add(n, state=list(S)[n % 6])
-    with counting() as fifty:
+    with statements() as fifty:
         assert len(_ids(as_viewer.get("/scheduled/?state=all").text)) == 50
     assert len(fifty) == len(one)
 

@@ -1,4 +1,4 @@
-"""Counting what a page asks the database."""
+"""Counting statements: a page may not ask once for each of its rows."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from sqlalchemy import Engine, event
 
 
 @contextmanager
-def counting() -> Iterator[list[str]]:
-    """Collect the statements that the block sends, through whichever engine."""
-    sent: list[str] = []
+def statements() -> Iterator[list[str]]:
+    """Collect what any engine executes within the block."""
+    seen: list[str] = []
 
     def note(_connection: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
-        sent.append(statement)
+        seen.append(statement)
 
     event.listen(Engine, "before_cursor_execute", note)
     try:
-        yield sent
+        yield seen
     finally:
         event.remove(Engine, "before_cursor_execute", note)
