@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from typing import Final
+from typing import IO, Final
 
 import click
 
@@ -53,6 +52,30 @@ class Commands(click.Group):
             ctx.fail(f"There is no command {args[0]!r}. The commands are: {known}.")
         return super().resolve_command(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; what is expected to go wrong ends in one sentence."""
+        try:
+            return super().invoke(ctx)
+        except ConfigError as error:
+            raise BadSetting(str(error)) from error
+        except InvalidInput as error:
+            raise Refusal(error.message) from error
+        except EngineError as error:
+            raise Refusal(str(error)) from error
+
+
+class Refusal(click.ClickException):
+    """A sentence on standard error, and exit status 1."""
+
+    def show(self, file: IO[str] | None = None) -> None:
+        click.echo(f"carillon: {self.message}", file=file, err=file is None)
+
+
+class BadSetting(Refusal):
+    """A start that a setting forbids; supervisors must not try again."""
+
+    exit_code = EX_CONFIG
+
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="carillon")
@@ -64,17 +87,5 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the command line; what is expected to go wrong ends in one sentence."""
-    try:
-        cli()
-    except ConfigError as error:
-        _end(str(error), EX_CONFIG)
-    except InvalidInput as error:
-        _end(error.message, 1)
-    except EngineError as error:
-        _end(str(error), 1)
-
-
-def _end(sentence: str, status: int) -> None:
-    click.echo(f"carillon: {sentence}", err=True)
-    sys.exit(status)
+    """Run the command line and end the process with its status."""
+    cli(prog_name="carillon")

@@ -12,7 +12,9 @@ from dashboard.cli.settings import read_config
 
 @click.command()
 def doctor() -> None:
-    """Check database, migrations, clock, worker, broker and mail.
+    """Say what is wrong, and what to do.
+
+    Looks at database, migrations, clock, worker, broker and mail server.
 
     Ends with status 1 when something is wrong.
     """

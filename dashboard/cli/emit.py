@@ -25,7 +25,10 @@ from tasks.errors import InvalidInput
 @click.option("--event-id", help="Your own id of it: the same one counts once.")
 @click.option("--context", metavar="JSON", help="More values for the templates.")
 def emit(trigger: str, podcast: str, congregation: str | None, **given: str) -> None:
-    """Report that TRIGGER happened, such as booking.confirmed."""
+    """Report an event by hand.
+
+    TRIGGER says what happened, such as booking.confirmed.
+    """
     config = read_config()
     queue.configure(config)
     context = _context(given.pop("context"))

@@ -27,7 +27,10 @@ _PATIENCE = 30.0  # seconds
 @click.command()
 @click.option("--demo", is_flag=True, help="Show a made-up congregation at work.")
 def run(demo: bool) -> None:
-    """Migrate, then run console and worker in the foreground, until Ctrl-C."""
+    """Migrate, then run console and worker.
+
+    Both run in the foreground, until Ctrl-C.
+    """
     environ = dict(os.environ)
     if demo:
         from dashboard.demo.settings import demo_environ  # its packages are optional

@@ -17,7 +17,10 @@ from tasks.worker import make_bench
 @click.command()
 @click.argument("lane")
 def sweep(lane: str) -> None:
-    """Sweep LANE once in this process, whether or not a worker runs."""
+    """Sweep LANE once, here and now.
+
+    It does not matter whether a worker runs.
+    """
     configure_logging()
     chosen = find_lane(lane)
     config = read_config()

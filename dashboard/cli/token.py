@@ -35,7 +35,9 @@ from tasks.operations.tokens import SCOPES, create_token
 def token(
     congregation: str, name: str, scopes: tuple[str, ...], days: int | None
 ) -> None:
-    """Make an API token called NAME for a CONGREGATION, named by its slug.
+    """Make an API token for a CONGREGATION.
+
+    The congregation is named by its slug; NAME says whose token it is.
 
     The token is printed alone on standard output, this once.
     """

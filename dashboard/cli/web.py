@@ -66,7 +66,7 @@ def _tell(_server: object) -> None:
 @click.command()
 @lifeline_option
 def web(lifeline: bool) -> None:
-    """Serve the console and the HTTP API in the foreground."""
+    """Serve the console and the HTTP API."""
     configure_logging()
     config = read_config()
     refuse_taken_port("PORT", config.web_host, config.web_port)

@@ -20,7 +20,7 @@ from tasks.errors import EngineError
 )
 @lifeline_option
 def worker(lanes: str | None, lifeline: bool) -> None:
-    """Run the lanes in the foreground, until SIGTERM or Ctrl-C."""
+    """Run the lanes, until SIGTERM or Ctrl-C."""
     configure_logging()
     config = read_config()
     refuse_taken_port("HEALTH_PORT", config.health_host, config.health_port)

@@ -9,19 +9,13 @@ from typing import Final
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from dashboard.demo.parish import SACRISTAN, TIMEZONE
+from dashboard.demo import deeds
+from dashboard.demo.parish import TIMEZONE
 from dashboard.demo.people import GUESTS, SHOWS, TITLES
-from dashboard.demo.rules import FEEDBACK
 from tasks.automation import bookings, episodes
 from tasks.automation.events import emit_guest_event
-from tasks.models import Execution, ExecutionState, JobState, Rule, ScheduledJob
-from tasks.operations.executions import retry_execution
-from tasks.operations.lanes import pause_lane, resume_lane
-from tasks.operations.rules import disable_rule
-from tasks.operations.scheduled_jobs import cancel_job
 
 #: How far back the past reaches, and how far ahead bookings are made.
 PAST: Final = timedelta(days=18)
@@ -162,12 +156,12 @@ class Story:
 
     def _operators(self) -> Iterator[Step]:
         now = self.now
-        yield Step(now - timedelta(days=6, hours=3), _switch_off_feedback)
+        yield Step(now - timedelta(days=6, hours=3), deeds.switch_off_feedback)
         yield Step(now - timedelta(days=4, hours=4), self._answer, crashes=True)
-        yield Step(now - timedelta(days=3, hours=5), _retry_the_oldest_failure)
-        yield Step(now - timedelta(days=2, hours=2), _cancel_the_last_job)
-        yield Step(now - timedelta(days=1, hours=7), _pause_for_the_mail_server)
-        yield Step(now - timedelta(days=1, hours=6), _resume_after_it)
+        yield Step(now - timedelta(days=3, hours=5), deeds.retry_the_oldest_failure)
+        yield Step(now - timedelta(days=2, hours=2), deeds.cancel_the_last_job)
+        yield Step(now - timedelta(days=1, hours=7), deeds.pause_for_the_mail_server)
+        yield Step(now - timedelta(days=1, hours=6), deeds.resume_after_it)
         # The old calendar is told about it, and is not there any more.
         yield Step(now - timedelta(hours=5, minutes=12), self._move_the_organ)
 
@@ -175,38 +169,3 @@ class Story:
 def _ago(number: int) -> timedelta:
     """Return how long ago a booking was made whose start is far ahead."""
     return timedelta(hours=9 * (27 - number) + number % 5, minutes=11 * number % 60)
-
-
-def _switch_off_feedback(session: Session, at: datetime) -> None:
-    rule = session.scalars(select(Rule).where(Rule.name == FEEDBACK)).one()
-    disable_rule(session, rule.id, SACRISTAN, now=at)
-
-
-def _retry_the_oldest_failure(session: Session, at: datetime) -> None:
-    failed = session.scalar(
-        select(Execution.id)
-        .where(Execution.state == ExecutionState.FAILED)
-        .order_by(Execution.created_at)
-        .limit(1)
-    )
-    if failed is not None:
-        retry_execution(session, failed, SACRISTAN, now=at)
-
-
-def _cancel_the_last_job(session: Session, at: datetime) -> None:
-    job = session.scalar(
-        select(ScheduledJob.id)
-        .where(ScheduledJob.state == JobState.PENDING)
-        .order_by(ScheduledJob.due_at.desc())
-        .limit(1)
-    )
-    if job is not None:
-        cancel_job(session, job, SACRISTAN, now=at)
-
-
-def _pause_for_the_mail_server(session: Session, at: datetime) -> None:
-    pause_lane(session, "executions", SACRISTAN, now=at)
-
-
-def _resume_after_it(session: Session, at: datetime) -> None:
-    resume_lane(session, "executions", SACRISTAN, now=at)

@@ -1,0 +1,56 @@
+"""What the demo's operators did, each deed at its instant."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from dashboard.demo.parish import SACRISTAN
+from dashboard.demo.rules import FEEDBACK
+from tasks.models import Execution, ExecutionState, JobState, Rule, ScheduledJob
+from tasks.operations.executions import retry_execution
+from tasks.operations.lanes import pause_lane, resume_lane
+from tasks.operations.rules import disable_rule
+from tasks.operations.scheduled_jobs import cancel_job
+
+
+def switch_off_feedback(session: Session, at: datetime) -> None:
+    """Switch a rule off while jobs of it are waiting."""
+    rule = session.scalars(select(Rule).where(Rule.name == FEEDBACK)).one()
+    disable_rule(session, rule.id, SACRISTAN, now=at)
+
+
+def retry_the_oldest_failure(session: Session, at: datetime) -> None:
+    """Press Retry on what failed first."""
+    failed = session.scalar(
+        select(Execution.id)
+        .where(Execution.state == ExecutionState.FAILED)
+        .order_by(Execution.created_at)
+        .limit(1)
+    )
+    if failed is not None:
+        retry_execution(session, failed, SACRISTAN, now=at)
+
+
+def cancel_the_last_job(session: Session, at: datetime) -> None:
+    """Cancel what is planned furthest ahead."""
+    job = session.scalar(
+        select(ScheduledJob.id)
+        .where(ScheduledJob.state == JobState.PENDING)
+        .order_by(ScheduledJob.due_at.desc())
+        .limit(1)
+    )
+    if job is not None:
+        cancel_job(session, job, SACRISTAN, now=at)
+
+
+def pause_for_the_mail_server(session: Session, at: datetime) -> None:
+    """Pause a lane while the mail server is being moved."""
+    pause_lane(session, "executions", SACRISTAN, now=at)
+
+
+def resume_after_it(session: Session, at: datetime) -> None:
+    """Let the lane go on."""
+    resume_lane(session, "executions", SACRISTAN, now=at)
