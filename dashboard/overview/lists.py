@@ -48,15 +48,21 @@ class Line:
 
 def coming(session: Session) -> list[Line]:
     """Return what happens next, soonest first: jobs, and executions that wait."""
-    jobs = _with_names(ScheduledJob, ScheduledJob.run_at).where(
-        is_state(ScheduledJob, JobState.PENDING)
+    jobs = (
+        select(ScheduledJob.id)
+        .where(is_state(ScheduledJob, JobState.PENDING))
+        .order_by(ScheduledJob.run_at, ScheduledJob.id)
     )
-    retries = _with_names(Execution, Execution.run_at).where(
-        is_state(Execution, ExecutionState.PENDING)
+    waiting = (
+        select(Execution.id)
+        .where(is_state(Execution, ExecutionState.PENDING))
+        .order_by(Execution.run_at, Execution.id)
     )
     lines = [
-        *_lines(session, jobs.order_by(ScheduledJob.run_at, ScheduledJob.id), "job"),
-        *_lines(session, retries.order_by(Execution.run_at, Execution.id), "execution"),
+        *_lines(session, _with_names(jobs, ScheduledJob, ScheduledJob.run_at), "job"),
+        *_lines(
+            session, _with_names(waiting, Execution, Execution.run_at), "execution"
+        ),
     ]
     return sorted(lines, key=lambda line: (line.at, line.id))[:ROWS]
 
@@ -68,13 +74,21 @@ def recent(session: Session) -> list[Line]:
     order: tuple[ColumnElement[Any], ...] = (Execution.id.desc(),)
     if scope_of(session) is not Scope.EVERY:
         order = (Execution.created_at.desc(), Execution.id.desc())
-    made = _with_names(Execution, Execution.created_at).order_by(*order)
+    made = _with_names(
+        select(Execution.id).order_by(*order), Execution, Execution.created_at
+    )
     lines = [*_events(session), *_lines(session, made, "execution")]
     return sorted(lines, key=lambda line: (line.at, line.id), reverse=True)[:ROWS]
 
 
-def _with_names(table: Model, at: InstrumentedAttribute[datetime]) -> Named:
-    """Select rows with the names that their ids stand for, in one query."""
+def _with_names(
+    ids: Select[UUID], table: Model, at: InstrumentedAttribute[datetime]
+) -> Named:
+    """Select the first ``ROWS`` of ``ids`` with the names that their ids stand for.
+
+    The ids come first: with the joins beside them SQLite may read every row.
+    """
+    first = ids.limit(ROWS).subquery("first")
     return (
         select(
             at,
@@ -87,12 +101,11 @@ def _with_names(table: Model, at: InstrumentedAttribute[datetime]) -> Named:
             Episode.title,
             Congregation.name,
         )
-        .select_from(table)
+        .join(first, first.c.id == table.id)
         .join(Rule, Rule.id == table.rule_id)
         .join(Congregation, Congregation.id == table.congregation_id)
         .outerjoin(Booking, of_same(Booking, table, table.booking_id))
         .outerjoin(Episode, of_same(Episode, table, table.episode_id))
-        .limit(ROWS)
     )
 
 
