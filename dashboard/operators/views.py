@@ -54,7 +54,7 @@ def create() -> ResponseReturnValue:
             None,
             form.role.data,
             form.sees_all.data,
-            name=form.name.data,
+            name=form.name.data or "",
             congregations=form.chosen,
             actor=actor(),
         )

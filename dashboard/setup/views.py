@@ -39,8 +39,7 @@ def finish_setup() -> ResponseReturnValue:
             session,
             link,
             form.password.data,
-            email=form.email.data if link.operator_id is None else "",
-            name=form.name.data if link.operator_id is None else "",
+            **_who(form),
             ip=request.remote_addr,
             now=utcnow(),
         )
@@ -56,6 +55,13 @@ def finish_setup() -> ResponseReturnValue:
 def _form(link: SetupToken, **values: str) -> PasswordForm:
     kind = FirstAdminForm if link.operator_id is None else PasswordForm
     return kind(**values)
+
+
+def _who(form: PasswordForm) -> dict[str, str]:
+    """Return the first admin's address and name; nothing for a known operator."""
+    if not isinstance(form, FirstAdminForm):
+        return {}
+    return {"email": form.email.data or "", "name": form.name.data or ""}
 
 
 def _page(link: SetupToken, form: PasswordForm) -> str:
