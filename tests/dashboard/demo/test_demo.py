@@ -167,7 +167,7 @@ def test_a_second_start_adds_nothing_and_points_the_hooks_to_the_new_port(
 
 def test_the_trickle_does_one_thing_after_the_other(demo: Engine) -> None:
     trickle = Trickle(sessions(demo).begin, random.Random(7))
-    start = utcnow()
+    start = utcnow() - timedelta(minutes=16)
     done = [trickle.tick(start + timedelta(seconds=15 * n)) for n in range(60)]
     words = " ".join(filter(None, done))
     for deed in ("asks", "confirmed", "moves", "calls off", "responds", "published"):
