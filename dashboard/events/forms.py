@@ -10,7 +10,7 @@ from wtforms import Form, SearchField, SelectChoice, SelectField, StringField
 from wtforms.validators import Length
 
 from dashboard.events.queries import EventFilter
-from dashboard.filtering import clean
+from dashboard.filter_fields import clean
 from dashboard.rules.scope import Place, RuleScope, scope_choices
 from tasks.automation.triggers import TRIGGERS
 from tasks.models.base import EXTERNAL_ID_MAX

@@ -131,15 +131,9 @@ def decisions(session: Session, event_id: UUID) -> Sequence[tuple[Decision, Rule
 
 def _with_names() -> Select[Event, str, str | None, str | None, str | None, str | None]:
     owner = Event.congregation_id
+    of = (Podcast.title, Booking.guest_name, Episode.title, EpisodeGuest.name)
     return (
-        select(
-            Event,
-            Congregation.name,
-            Podcast.title,
-            Booking.guest_name,
-            Episode.title,
-            EpisodeGuest.name,
-        )
+        select(Event, Congregation.name, *of)
         .join(Congregation, Congregation.id == owner)
         .outerjoin(
             Podcast,

@@ -35,7 +35,7 @@ def new() -> str:
         form.name.data = f"{form.name.data} (copy)"[:NAME_MAX]
         form.version.data = ""
     form.rule_id.data = str(new_id())
-    return _page(form, None)
+    return _page(form, None, drafts=True)
 
 
 @bp.post("/")
@@ -107,7 +107,11 @@ def update(rule_id: UUID) -> ResponseReturnValue:
 @bp.post("/fields")
 def fields() -> str:
     """Show the form anew for another trigger or action; nothing is saved."""
-    return _page(RuleForm(), _edited())
+    form = RuleForm()
+    if form.sample.data == samples.INVENTED:
+        form.sample.data = None  # another place may have something real
+    rule = _edited()
+    return _page(form, rule, drafts=rule is None)
 
 
 @bp.post("/preview")
@@ -124,13 +128,19 @@ def preview_mail() -> Response:
     return mail_frame(shown.html)
 
 
-def _page(form: RuleForm, rule: Rule | None, shown: Preview | None = None) -> str:
-    """Return the form; for htmx only the preview, or only what adapts."""
+def _page(
+    form: RuleForm,
+    rule: Rule | None,
+    *,
+    shown: Preview | None = None,
+    drafts: bool = False,
+) -> str:
+    """Return the form, with drafts on wish; for htmx the preview or what adapts."""
     session = db.session()
     found = places(session, rule.congregation_id if rule else None)
     filling.offer_places(form, found)
     place, trigger = form.place, form.trigger
-    if rule is None:
+    if drafts:
         filling.write_draft(form, locale_of(found, place))
     if place and trigger:
         filling.offer_samples(form, samples.samples(session, place, trigger))

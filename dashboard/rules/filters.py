@@ -9,7 +9,7 @@ from werkzeug.datastructures import MultiDict
 from wtforms import Form, SearchField, SelectChoice, SelectField
 from wtforms.validators import Length
 
-from dashboard.filtering import clean
+from dashboard.filter_fields import clean
 from dashboard.rules.choices import action_choices, trigger_choices
 from dashboard.rules.queries import RuleFilter
 from dashboard.rules.scope import Place, RuleScope, scope_choices

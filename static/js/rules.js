@@ -1,5 +1,8 @@
 /* The rule's form: values are put in where one writes, and the mail's HTML shows by itself. */
 (() => {
+  const root = document.documentElement;
+  root.dataset.script = "on";
+
   const WRITABLE = "#subject, #text, #html";
   let lastWritten = null;
 
@@ -40,5 +43,9 @@
   }
 
   document.addEventListener("htmx:afterSettle", settle);
-  settle();
+  document.addEventListener("DOMContentLoaded", () => {
+    // Without htmx the buttons "Continue" and "Preview" do its work.
+    if (!window.htmx) delete root.dataset.script;
+    settle();
+  });
 })();

@@ -88,19 +88,7 @@ def delete_rule(
     rule.deleted_at = rule.updated_at = now
     rule.enabled = False
     session.flush()
-    ended = {"reason": Reason.RULE_DELETED, "settled_at": now}
-    n_jobs = _count_changed(
-        session,
-        update(ScheduledJob)
-        .where(ScheduledJob.rule_id == rule.id, ScheduledJob.state == JobState.PENDING)
-        .values(state=JobState.CANCELLED, **ended),
-    )
-    n_executions = _count_changed(
-        session,
-        update(Execution)
-        .where(Execution.rule_id == rule.id, Execution.state == ExecutionState.PENDING)
-        .values(state=ExecutionState.CANCELLED, worker=None, lease_until=None, **ended),
-    )
+    n_jobs, n_executions = _cancel_pending(session, rule, now)
     summary = (
         f"Deleted the rule “{rule.name}”; cancelled {n_jobs} scheduled jobs and "
         f"{n_executions} executions."
@@ -138,6 +126,24 @@ def count_pending(session: Session, rule_id: UUID) -> tuple[int, int]:
         Execution.rule_id == rule_id, Execution.state == ExecutionState.PENDING
     )
     return session.scalar(jobs) or 0, session.scalar(executions) or 0
+
+
+def _cancel_pending(session: Session, rule: Rule, now: datetime) -> tuple[int, int]:
+    """Cancel a deleted rule's jobs and executions; return how many of each."""
+    ended = {"reason": Reason.RULE_DELETED, "settled_at": now}
+    n_jobs = _count_changed(
+        session,
+        update(ScheduledJob)
+        .where(ScheduledJob.rule_id == rule.id, ScheduledJob.state == JobState.PENDING)
+        .values(state=JobState.CANCELLED, **ended),
+    )
+    n_executions = _count_changed(
+        session,
+        update(Execution)
+        .where(Execution.rule_id == rule.id, Execution.state == ExecutionState.PENDING)
+        .values(state=ExecutionState.CANCELLED, worker=None, lease_until=None, **ended),
+    )
+    return n_jobs, n_executions
 
 
 def _switch(

@@ -69,20 +69,10 @@ def create_rule(
     if session.get(Congregation, congregation_id) is None:
         raise NotFound("unknown_congregation", "There is no such congregation.")
     values = _values(session, congregation_id, change)
-    rule = Rule(
-        id=rule_id or new_id(),
-        congregation_id=congregation_id,
-        enabled=enabled,
-        created_at=now,
-        updated_at=now,
-        **values,
-    )
+    values |= {"created_at": now, "updated_at": now, "enabled": enabled}
+    rule = Rule(id=rule_id or new_id(), congregation_id=congregation_id, **values)
     secret = new_secret(rule, box) if rule.action == "webhook" else None
-    try:
-        with session.begin_nested():
-            session.add(rule)
-    except IntegrityError:
-        raise Conflict("already_saved", "This rule was saved already.") from None
+    _add(session, rule)
     summary = f"Created the rule “{rule.name}”."
     audit(session, rule, actor, "created", summary)
     planned = plan_coming(session, rule, now=now) if also_coming else Replanned()
@@ -114,10 +104,7 @@ def edit_rule(
     rule = find_rule(session, rule_id)
     values = _values(session, rule.congregation_id, change)
     if version is not None and version != rule.version:
-        raise Conflict(
-            "changed_meanwhile",
-            "Somebody else changed this rule meanwhile. Look at it and change it anew.",
-        )
+        raise _changed_meanwhile()
     before = {name: getattr(rule, name) for name in values}
     secret, replanned = None, Replanned()
     if before != values:
@@ -127,6 +114,21 @@ def edit_rule(
     if also_coming:
         replanned += plan_coming(session, rule, now=now)
     return RuleSaved(rule, secret, replanned, changed=before != values)
+
+
+def _add(session: Session, rule: Rule) -> None:
+    try:
+        with session.begin_nested():
+            session.add(rule)
+    except IntegrityError:
+        raise Conflict("already_saved", "This rule was saved already.") from None
+
+
+def _changed_meanwhile() -> Conflict:
+    return Conflict(
+        "changed_meanwhile",
+        "Somebody else changed this rule meanwhile. Look at it and change it anew.",
+    )
 
 
 def _write(
