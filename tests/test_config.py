@@ -1,4 +1,4 @@
-"""Settings: good defaults, one sentence for every mistake, and all of them in the docs."""
+"""Settings: good defaults, a sentence for every mistake, and all in the docs."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_production_refuses_a_weak_key(tmp_path: Path, key: str) -> None:
 def test_a_wrong_setting_is_named_in_one_sentence(
     tmp_path: Path, name: str, value: str
 ) -> None:
-    with pytest.raises(ConfigError, match=f"^{name} ") as caught:
+    with pytest.raises(ConfigError, match=rf"^{name} ") as caught:
         read(tmp_path, **{name: value})
     assert str(caught.value).rstrip("…").endswith(".")
     assert "\n" not in str(caught.value)
@@ -108,7 +108,7 @@ def test_a_wrong_setting_is_named_in_one_sentence(
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(ConfigError, match="^VAR_DIR "):
+    with pytest.raises(ConfigError, match=r"^VAR_DIR "):
         read(tmp_path / "file" / "var")
 
 
