@@ -26,6 +26,7 @@ from dashboard import (
 from dashboard.config import flask_settings
 from dashboard.extensions import bootstrap, csrf, db, limiter
 from dashboard.operators import login
+from tasks.automation import actions
 from tasks.config import Config
 
 ROOT: Final = Path(__file__).parent.parent
@@ -57,6 +58,7 @@ def create_app(config: Config) -> Flask:
         template_folder=str(ROOT / "templates"),
     )
     app.config.from_mapping(flask_settings(config))
+    actions.configure(config)  # rules are checked by what this installation allows
     app.session_interface = sessions.DatabaseSessions()
     db.init_app(app)
     bootstrap.init_app(app)

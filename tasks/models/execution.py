@@ -86,8 +86,11 @@ class Execution(OfCongregation, Base):
             postgresql_where=text("state = 'running'"),
             sqlite_where=text("state = 'running'"),
         ),
+        # The list of one congregation or of all, of one state or of all.
+        Index(None, "created_at", "id"),
         Index("ix_executions_list", "congregation_id", "created_at", "id"),
         Index("ix_executions_state", "state", "created_at", "id"),
+        Index(None, "congregation_id", "state", "created_at", "id"),
         Index(None, "rule_id", "created_at", "id"),
         Index(None, "congregation_id", "booking_id", "created_at"),
         Index(None, "event_id"),

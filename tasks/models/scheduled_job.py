@@ -81,8 +81,11 @@ class ScheduledJob(OfCongregation, Base):
             postgresql_where=text("state = 'pending'"),
             sqlite_where=text("state = 'pending'"),
         ),
-        Index("ix_scheduled_jobs_state", "state", "due_at", "id"),
+        # The list of one congregation or of all, of one state or of all.
+        Index(None, "due_at", "id"),
         Index("ix_scheduled_jobs_list", "congregation_id", "due_at", "id"),
+        Index("ix_scheduled_jobs_state", "state", "due_at", "id"),
+        Index(None, "congregation_id", "state", "due_at", "id"),
         Index(None, "congregation_id", "booking_id"),
         Index(None, "congregation_id", "episode_id"),
         Index(None, "congregation_id", "podcast_id", "state"),

@@ -654,6 +654,16 @@ def upgrade() -> None:
             sqlite_where=sa.text("state = 'running'"),
         )
         batch_op.create_index(
+            batch_op.f("ix_executions_created_at_id"),
+            ["created_at", "id"],
+            unique=False,
+        )
+        batch_op.create_index(
+            batch_op.f("ix_executions_congregation_id_state_created_at_id"),
+            ["congregation_id", "state", "created_at", "id"],
+            unique=False,
+        )
+        batch_op.create_index(
             "ix_executions_list", ["congregation_id", "created_at", "id"], unique=False
         )
         batch_op.create_index(
@@ -730,6 +740,14 @@ def upgrade() -> None:
             unique=False,
             postgresql_where=sa.text("state = 'pending'"),
             sqlite_where=sa.text("state = 'pending'"),
+        )
+        batch_op.create_index(
+            batch_op.f("ix_scheduled_jobs_due_at_id"), ["due_at", "id"], unique=False
+        )
+        batch_op.create_index(
+            batch_op.f("ix_scheduled_jobs_congregation_id_state_due_at_id"),
+            ["congregation_id", "state", "due_at", "id"],
+            unique=False,
         )
         batch_op.create_index(
             "ix_scheduled_jobs_list", ["congregation_id", "due_at", "id"], unique=False
