@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import select
 from standardwebhooks import Webhook
-from tasks.secrets import SecretBox, new_webhook_secret
 
 from tasks.config import Config
 from tasks.db import sessions
@@ -19,6 +18,7 @@ from tasks.models import (
     Rule,
     ScheduledJob,
 )
+from tasks.secrets import SecretBox, new_webhook_secret
 from tests.acceptance.conftest import Installation
 from tests.support import factories
 from tests.support.processes import until, worker
