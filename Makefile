@@ -1,6 +1,6 @@
 # What people and CI run; "make help" tells.  Plain GNU make 3.81, as macOS has it.
 .DEFAULT_GOAL := help
-.PHONY: help run test check lock migration clean
+.PHONY: help run test screens check lock migration clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -22,6 +22,10 @@ run: $(VENV)/.run $(if $(DEMO),$(VENV)/.demo) ## Start console and worker (DEMO=
 
 test: $(VENV)/.dev ## Run every test, with a real PostgreSQL and a real Redis
 	@$(BIN)/python -m pytest $(if $(TESTS),$(TESTS),-n 2 --dist loadfile)
+
+screens: $(VENV)/.dev ## Make the pictures of README and docs anew
+	@mkdir -p docs/screens
+	SCREENS=docs/screens $(BIN)/python -m pytest -q -p no:randomly tests/browser/test_screens.py
 
 check: $(VENV)/.dev ## Check format, style, types and directions
 	$(BIN)/ruff format --check .

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -103,37 +104,54 @@ class Carillon:
             return json.load(answer)
 
 
-@pytest.fixture
-def carillon(tmp_path: Path) -> Iterator[Carillon]:
-    """Start ``carillon run`` in an empty folder; it must end cleanly."""
-    port = free_port()
-    with SmtpSink() as mails:
-        environ = environment(
-            tmp_path,
-            PORT=str(port),
-            BASE_URL=f"http://127.0.0.1:{port}",
-            SMTP_URL=mails.url,
+@contextmanager
+def _running(environ: dict[str, str], pattern: str, *options: str) -> Iterator[str]:
+    """Run ``carillon run`` until the block ends, and yield what ``pattern`` finds.
+
+    It must end cleanly on Ctrl-C.
+    """
+    log = Path(environ["VAR_DIR"]) / "run.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "dashboard.cli", "run", *options],
+            env=environ,
+            cwd=ROOT,
+            stdout=output,
+            stderr=subprocess.STDOUT,
         )
-        log = tmp_path / "run.log"
-        with log.open("wb") as output:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "dashboard.cli", "run"],
-                env=environ,
-                cwd=ROOT,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-            )
-        try:
-            link = until(lambda: _setup_link(process, log), 60)
-            yield Carillon(f"http://127.0.0.1:{port}", link, mails)
-        finally:
-            process.send_signal(signal.SIGINT)
-            code = process.wait(40)
+
+    def told() -> str | None:
+        text = log.read_text(errors="replace")
+        assert process.poll() is None, text
+        found = re.search(pattern, text)
+        return found[0] if found else None
+
+    try:
+        yield until(told, 90)
+    finally:
+        process.send_signal(signal.SIGINT)
+        code = process.wait(40)
     assert code == 0, log.read_text(errors="replace")[-3000:]
 
 
-def _setup_link(process: subprocess.Popen[bytes], log: Path) -> str | None:
-    text = log.read_text(errors="replace")
-    assert process.poll() is None, text
-    found = re.search(r"http://\S+/setup\?token=\S+", text)
-    return found[0] if found else None
+@pytest.fixture
+def carillon(tmp_path: Path) -> Iterator[Carillon]:
+    """Start an installation in an empty folder."""
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    with SmtpSink() as mails:
+        environ = environment(
+            tmp_path, PORT=str(port), BASE_URL=url, SMTP_URL=mails.url
+        )
+        with _running(environ, r"http://\S+/setup\?token=\S+") as link:
+            yield Carillon(url, link, mails)
+
+
+@pytest.fixture(scope="module")
+def demo_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Start the demo and return its address."""
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    environ = environment(tmp_path_factory.mktemp("demo"), PORT=str(port), BASE_URL=url)
+    with _running(environ, r"Log in as \S+", "--demo"):
+        yield url

@@ -1,0 +1,122 @@
+"""Every page of the demo at desktop and phone width, light and dark.
+
+``make screens`` keeps the pictures that README and docs show, in ``docs/screens``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from dashboard.demo.people import LOGIN, PASSWORD
+
+#: Where to keep the pictures; not set: they are not made.
+SCREENS = os.environ.get("SCREENS")
+SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
+#: The pictures that are kept, few because they stay in the history for ever.
+KEPT = frozenset(
+    {
+        "overview-desktop-light",
+        "overview-desktop-dark",
+        "overview-phone-light",
+        "executions-desktop-light",
+        "execution-desktop-light",
+        "rule-new-desktop-light",
+    }
+)
+LISTS = {
+    "overview": "/",
+    "executions": "/executions/",
+    "scheduled": "/scheduled/",
+    "events": "/events/",
+    "rules": "/rules/",
+    "rule-new": "/rules/new",
+    "lanes": "/lanes/",
+    "lane": "/lanes/executions",
+    "congregations": "/congregations/",
+    "audit": "/audit/",
+    "tokens": "/tokens/",
+    "token-new": "/tokens/new",
+    "operators": "/operators/",
+    "password": "/account/password",
+}
+#: A page of one row: the list it is found in, and how its address looks.
+DETAILS = {
+    "execution": ("/executions/?state=failed", r"/executions/[0-9a-f-]{36}"),
+    "job": ("/scheduled/", r"/scheduled/[0-9a-f-]{36}"),
+    "event": ("/events/", r"/events/[0-9a-f-]{36}"),
+    "rule": ("/rules/", r"/rules/[0-9a-f-]{36}"),
+    "congregation": ("/congregations/", r"/congregations/(?!new)[a-z0-9-]+"),
+}
+
+
+@pytest.fixture(
+    scope="module",
+    params=[(size, scheme) for size in SIZES for scheme in ("light", "dark")],
+    ids=lambda param: "-".join(param),
+)
+def view(
+    request: pytest.FixtureRequest, chromium: Browser, demo_url: str
+) -> Iterator[tuple[str, BrowserContext]]:
+    """Return a name and a logged-in browser of one size and colour scheme."""
+    size, scheme = request.param
+    width, height = SIZES[size]
+    context = chromium.new_context(
+        viewport={"width": width, "height": height},
+        color_scheme=scheme,
+        base_url=demo_url,
+    )
+    page = context.new_page()
+    page.goto("/login")
+    page.get_by_label("E-mail").fill(LOGIN)
+    page.locator("input[type=password]").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Overview")
+    page.close()
+    yield f"{size}-{scheme}", context
+    context.close()
+
+
+def _path(page: Page, name: str) -> str:
+    if name in LISTS:
+        return LISTS[name]
+    where, pattern = DETAILS[name]
+    page.goto(where)
+    found = re.search(f'href="({pattern})"', page.content())
+    assert found, f"no link to {name} in {where}"
+    return found[1]
+
+
+@pytest.mark.parametrize("name", [*LISTS, *DETAILS])
+def test_a_page_fits_its_screen_and_obeys_the_policy(
+    view: tuple[str, BrowserContext], name: str
+) -> None:
+    label, context = view
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on(
+        "console",
+        lambda line: complaints.append(line.text) if line.type == "error" else None,
+    )
+    answer = page.goto(_path(page, name))
+
+    assert answer is not None
+    assert answer.status == 200
+    width = page.viewport_size
+    assert width is not None
+    assert page.evaluate("document.documentElement.scrollWidth") <= width["width"]
+    assert not complaints
+    _keep(page, name, label)
+    page.close()
+
+
+def _keep(page: Page, name: str, label: str) -> None:
+    if SCREENS and f"{name}-{label}" in KEPT:
+        page.wait_for_timeout(300)  # fonts and the first refresh have settled
+        page.screenshot(path=Path(SCREENS) / f"{name}-{label}.png")
