@@ -12,6 +12,7 @@ from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.info import Info
 from flask_openapi3.openapi import OpenAPI
 from sqlalchemy import text
+from werkzeug.middleware.proxy_fix import ProxyFix
 
 from dashboard import (
     errors,
@@ -59,6 +60,10 @@ def create_app(config: Config) -> Flask:
     )
     app.config.from_mapping(flask_settings(config))
     actions.configure(config)  # rules are checked by what this installation allows
+    if config.proxy_hops:  # without proxies anybody could write these headers
+        app.wsgi_app = ProxyFix(  # type: ignore[method-assign]
+            app.wsgi_app, x_for=config.proxy_hops, x_proto=config.proxy_hops
+        )
     app.session_interface = sessions.DatabaseSessions()
     db.init_app(app)
     bootstrap.init_app(app)

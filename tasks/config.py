@@ -40,6 +40,7 @@ class Config:
     web_host: str
     web_port: int
     web_workers: int  # processes
+    proxy_hops: int  # proxies before the console whose X-Forwarded-* headers count
     health_host: str
     health_port: int  # the worker's /livez and /readyz; 0 takes a free one
     smtp_url: str | None  # None: mails fail with a sentence that says so
@@ -84,6 +85,7 @@ class Config:
             web_host=web_host,
             web_port=web_port,
             web_workers=read.number("WEB_WORKERS", 2, low=1, high=64),
+            proxy_hops=read.number("PROXY_HOPS", 0, low=0, high=5),
             health_host=read.text("HEALTH_HOST", "127.0.0.1"),
             health_port=read.port("HEALTH_PORT", 9090, low=0),
             smtp_url=read.smtp(),

@@ -2,15 +2,17 @@ from __future__ import annotations
 
 import doctest
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from enum import StrEnum
 from types import ModuleType
 
 import pytest
-from flask import Flask, render_template_string
+from flask import Flask, render_template_string, request
 
-from dashboard import filters, navigation, states, web
+from dashboard import create_app, filters, navigation, states, web
 from dashboard.operators import models, passwords
+from tasks.config import Config
 from tasks.models import (
     AttemptOutcome,
     BookingStatus,
@@ -138,3 +140,14 @@ def test_a_name_is_shown_as_text(log_in: Callable[..., Browser]) -> None:
 
     assert "&lt;script&gt;alert(1)" in page
     assert "<script>alert" not in page
+
+
+@pytest.mark.parametrize(("hops", "seen"), [(0, "127.0.0.1"), (1, "203.0.113.9")])
+def test_a_forwarded_address_counts_only_behind_as_many_proxies_as_are_set(
+    config: Config, hops: int, seen: str
+) -> None:
+    app = create_app(replace(config, proxy_hops=hops))
+    app.add_url_rule("/whoami", "healthz.whoami", lambda: request.remote_addr or "")
+    app.before_request_funcs.clear()
+    forged = {"X-Forwarded-For": "198.51.100.7, 203.0.113.9"}
+    assert app.test_client().get("/whoami", headers=forged).text == seen
