@@ -173,7 +173,7 @@ def _add_task(queue: Huey, lane: Lane) -> None:
 
 def _the_sweeper() -> Sweeper:
     if _sweeper is None:
-        from tasks.worker import make_sweeper  # only a stock consumer gets here
+        from tasks.assembly import make_sweeper  # only a stock consumer gets here
 
         sweep_with(make_sweeper(Config.from_environ(os.environ)))
     assert _sweeper is not None  # noqa: S101  # the line above set it

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-import secrets
 import signal
-import socket
 import threading
 import time
 from collections.abc import Sequence
@@ -14,20 +12,19 @@ from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Final
 
-from sqlalchemy import Engine, select
+from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 
 from tasks import queue
-from tasks.automation.actions import make_effects
-from tasks.clock import DatabaseClock
+from tasks.assembly import make_bench
 from tasks.config import Config
 from tasks.consumer import LaneConsumer
-from tasks.db import make_engine, sessions
+from tasks.db import make_engine
 from tasks.executing.settling import settle
 from tasks.executing.verdicts import release
 from tasks.health import HealthServer
 from tasks.held import renew
-from tasks.lane import Bench, Lane, Timing
+from tasks.lane import Lane
 from tasks.models.lane import LaneSetting, LaneTrigger, WorkerState
 from tasks.pool import LanePool
 from tasks.presence import Presence
@@ -43,28 +40,6 @@ _LOOK_SECONDS: Final = 1.0
 _BEAT_SECONDS: Final = 5.0
 #: How long a database that does not answer is waited for at the start.
 _START_PATIENCE_SECONDS: Final = 60.0
-
-
-def make_bench(config: Config, engine: Engine) -> Bench:
-    """Return what this process's sweeps work with."""
-    return Bench(
-        begin=sessions(engine).begin,
-        clock=DatabaseClock(engine),
-        effects=make_effects(config),
-        worker=f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(3)}",
-        timing=Timing(config.lease, config.keep_settled, config.keep_runs),
-    )
-
-
-def make_sweeper(config: Config) -> queue.Sweeper:
-    """Return what runs a lane in a stock Huey consumer."""
-    queue.configure(config)
-    bench = make_bench(config, make_engine(config.database_url))
-
-    def sweep(name: str, trigger: LaneTrigger) -> None:
-        run_lane(find_lane(name), bench, trigger)
-
-    return sweep
 
 
 @dataclass(slots=True)

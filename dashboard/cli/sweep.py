@@ -7,11 +7,11 @@ import click
 from dashboard.cli.logs import configure_logging
 from dashboard.cli.settings import database, read_config
 from tasks import queue
+from tasks.assembly import make_bench
 from tasks.errors import EngineError
 from tasks.models import LaneTrigger
 from tasks.registry import lane as find_lane
 from tasks.runner import run_lane
-from tasks.worker import make_bench
 
 
 @click.command()
