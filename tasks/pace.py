@@ -8,6 +8,8 @@ from typing import Final
 
 #: A batch should be acted on within about this long, so that nobody waits for it.
 TARGET: Final = timedelta(seconds=1)
+#: A row that is prepared should be acted on within this.
+AHEAD: Final = timedelta(milliseconds=50)
 #: How much the newest action counts in the moving average.
 _WEIGHT: Final = 0.1
 
@@ -38,5 +40,22 @@ class Pace:
             seconds = self._seconds
         if seconds <= 0:
             return limit
-        soon = int(TARGET.total_seconds() / seconds * at_once)
-        return max(min(at_once, limit), min(soon, limit))
+        return _fitting(TARGET.total_seconds() / seconds, limit, at_once)
+
+    def ahead(self, *, limit: int, at_once: int) -> int:
+        """Return how many rows to prepare at once: ``at_once`` to ``limit``.
+
+        As many as begin within ``AHEAD``, so that what was looked at is still true.
+
+        >>> Pace().ahead(limit=200, at_once=8)
+        8
+        """
+        with self._lock:
+            seconds = self._seconds
+        if seconds <= 0:
+            return min(at_once, limit)
+        return _fitting(AHEAD.total_seconds() / seconds, limit, at_once)
+
+
+def _fitting(n_in_turn: float, limit: int, at_once: int) -> int:
+    return max(min(at_once, limit), min(int(n_in_turn * at_once), limit))

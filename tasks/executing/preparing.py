@@ -3,25 +3,49 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import delete, insert, select, tuple_, update
-from sqlalchemy.orm import Session, contains_eager
+from sqlalchemy import literal_column, select
+from sqlalchemy.orm import Session, load_only
 
 from tasks.automation.actions import ACTIONS
 from tasks.automation.actions.base import Action, CannotCompose, Envelope
 from tasks.automation.context import build_contexts
 from tasks.automation.guard import why_not
+from tasks.bulk import among
+from tasks.executing.marking import mark, note_recipients
 from tasks.executing.verdicts import Verdict, refuse
 from tasks.held import Claim
-from tasks.models.execution import Attempt, Execution, ExecutionMessage, ExecutionState
+from tasks.models.execution import Execution, ExecutionMessage
 from tasks.models.reason import Reason
+from tasks.models.rule import Rule
 
 logger = logging.getLogger(__name__)
+
+
+#: What guard, context and action read of an execution; instants cost the most.
+_NEEDED: Final = (
+    Execution.congregation_id,
+    Execution.rule_id,
+    Execution.event_id,
+    Execution.scheduled_job_id,
+    Execution.trigger_type,
+    Execution.action,
+    Execution.podcast_id,
+    Execution.episode_id,
+    Execution.booking_id,
+    Execution.guest_id,
+    Execution.recipient,
+    Execution.due_at,
+    Execution.attempt,
+    Execution.failures,
+    Execution.max_attempts,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +59,8 @@ class Ready:
     envelope: Envelope
     failures: int
     max_attempts: int
+    #: When it was composed, monotonic; the guard looked right after that.
+    made_at: float
 
 
 def prepare(
@@ -46,17 +72,31 @@ def prepare(
     no longer ours has no entry in the answer.  Caller commits before it acts.
     """
     rows = _ours(session, claims)
-    reasons = why_not(session, [row for _, row in rows], now=now)
-    contexts = build_contexts(session, [row for _, row in rows])
-    earlier = _earlier_messages(session, [row for _, row in rows])
-    prepared: list[Ready | Verdict] = []
-    for claim, row in rows:
-        if (reason := reasons.get(row.id)) is not None:
-            prepared.append(refuse(claim, reason))
-        else:
-            context = contexts[row.id] | {"event": _event(row)}
-            prepared.append(_compose(claim, row, context, earlier.get(row.id)))
-    _mark(session, [each for each in prepared if isinstance(each, Ready)], now)
+    executions = [row for _, row in rows]
+    contexts = build_contexts(session, executions)
+    rules = _rules(session, executions)
+    earlier = _earlier_messages(session, executions)
+    # Guarded last, so that as little time as possible lies between look and effect.
+    composed = [
+        _compose(
+            claim,
+            row,
+            rules[row.rule_id],
+            contexts[row.id] | {"event": _event(row)},
+            earlier.get(row.id),
+        )
+        for claim, row in rows
+    ]
+    reasons = why_not(session, executions, now=now)
+    prepared = [
+        refuse(each.claim, reason)
+        if (reason := reasons.get(each.claim.execution_id))
+        else each
+        for each in composed
+    ]
+    ready = [each for each in prepared if isinstance(each, Ready)]
+    mark(session, ready, now)
+    note_recipients(session, ready, {row.id: row.recipient for row in executions})
     return prepared
 
 
@@ -64,15 +104,23 @@ def _ours(session: Session, claims: Sequence[Claim]) -> list[tuple[Claim, Execut
     by_id = {claim.execution_id: claim for claim in claims}
     executions = session.scalars(
         select(Execution)
-        .join(Execution.rule)
-        .options(contains_eager(Execution.rule))
-        .where(Execution.id.in_(list(by_id)), Execution.state == ExecutionState.RUNNING)
+        .options(load_only(*_NEEDED, raiseload=True))
+        .where(
+            among(session, Execution.id, list(by_id)),
+            Execution.state == literal_column("'running'"),
+        )
     )
     return [
         (by_id[row.id], row)
         for row in executions
         if row.attempt == by_id[row.id].attempt
     ]
+
+
+def _rules(session: Session, rows: Sequence[Execution]) -> dict[UUID, Rule]:
+    ids = sorted({row.rule_id for row in rows})
+    rules = session.scalars(select(Rule).where(among(session, Rule.id, ids)))
+    return {rule.id: rule for rule in rules}
 
 
 def _event(row: Execution) -> dict[str, str]:
@@ -99,6 +147,7 @@ def _earlier_messages(
 def _compose(
     claim: Claim,
     row: Execution,
+    rule: Rule,
     context: Mapping[str, Any],
     earlier: Mapping[str, Any] | None,
 ) -> Ready | Verdict:
@@ -108,8 +157,8 @@ def _compose(
             claim, Reason.BAD_MESSAGE, f"There is no action {row.action!r} here."
         )
     try:
-        message = action.compose(row.rule.settings, context)
-        recipient = action.recipient(row.rule.settings, context)
+        message = action.compose(rule.settings, context)
+        recipient = action.recipient(rule.settings, context)
         if earlier is not None:
             message["body"] = earlier["body"]
     except CannotCompose as error:
@@ -121,7 +170,7 @@ def _compose(
             Reason.BAD_MESSAGE,
             "The message could not be made: an error in the program, see its log.",
         )
-    envelope = Envelope(row.id, row.congregation_id, row.rule.secret)
+    envelope = Envelope(row.id, row.congregation_id, rule.secret)
     return Ready(
         claim,
         action,
@@ -130,46 +179,5 @@ def _compose(
         envelope,
         row.failures,
         row.max_attempts,
+        time.monotonic(),
     )
-
-
-def _mark(session: Session, ready: Sequence[Ready], now: datetime) -> None:
-    """Note that the effects begin: after a crash, "not begun" and "unknown" differ."""
-    if not ready:
-        return
-    session.execute(
-        update(Attempt)
-        .where(
-            tuple_(Attempt.execution_id, Attempt.number).in_(
-                [(each.claim.execution_id, each.claim.attempt) for each in ready]
-            )
-        )
-        .values(effect_started_at=now)
-        .execution_options(synchronize_session=False)
-    )
-    ids: list[UUID] = [each.claim.execution_id for each in ready]
-    session.execute(
-        delete(ExecutionMessage).where(ExecutionMessage.execution_id.in_(ids))
-    )
-    session.execute(
-        insert(ExecutionMessage),
-        [
-            {
-                "congregation_id": each.claim.congregation_id,
-                "execution_id": each.claim.execution_id,
-                "message": dict(each.message),
-                "composed_at": now,
-            }
-            for each in ready
-        ],
-    )
-    for each in ready:
-        session.execute(
-            update(Execution)
-            .where(
-                Execution.id == each.claim.execution_id,
-                Execution.recipient.is_distinct_from(each.recipient),
-            )
-            .values(recipient=each.recipient)
-            .execution_options(synchronize_session=False)
-        )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -10,6 +12,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, sessionmaker
 
 from tasks.automation.actions.base import Done, Envelope, GiveUp, Outcome, TryAgain
+from tasks.executing.running import AT_ONCE, FRESH_SECONDS
 from tasks.executing.settling import settle
 from tasks.executing.verdicts import judge
 from tasks.held import Claim, renew
@@ -302,3 +305,37 @@ def test_a_missing_required_value_fails_with_a_reason_and_sends_nothing(
     assert execution.state is ExecutionState.FAILED
     assert execution.reason is Reason.MISSING_VARIABLE
     assert "meeting_url" in (execution.error or "")
+
+
+def test_what_waited_too_long_behind_others_is_looked_at_again(
+    make_session: Sessions,
+) -> None:
+    """Eight that hang fill the threads; meanwhile the booking is cancelled."""
+    with make_session.begin() as session:
+        tenant = factories.congregation(session)
+        factories.booking(session, tenant)
+        rule = factories.rule(session, tenant)
+        ids = [factories.execution(session, rule).id for _ in range(AT_ONCE + 4)]
+    gate = threading.Barrier(AT_ONCE, action=lambda: _cancel_late(make_session, tenant))
+    post = FakePost(lambda _envelope: (gate.wait(10), Done(250))[1])
+    patient = bench(make_session, _noon, post)
+    for _ in range(50):
+        patient.pace.took(timedelta(microseconds=1))  # as if all were quick
+
+    result = sweep(patient, len(ids))
+
+    assert len(result.succeeded) == AT_ONCE
+    assert len(result.skipped) == 4
+    assert len(post.sent) == AT_ONCE
+    for id_ in result.skipped:
+        [attempt] = _attempts(make_session, id_)
+        assert attempt.effect_started_at is None
+        with make_session() as session:
+            assert session.get(ExecutionMessage, id_) is None
+
+
+def _cancel_late(make_session: Sessions, tenant: UUID) -> None:
+    with make_session.begin() as session:
+        booking = session.get_one(Booking, (tenant, "b1"))
+        booking.status = BookingStatus.CANCELLED
+    time.sleep(FRESH_SECONDS)

@@ -1,0 +1,109 @@
+"""Writing down that effects begin, and what they are, before they do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, Protocol
+from uuid import UUID
+
+from sqlalchemy import delete, insert
+from sqlalchemy.orm import Session
+
+from tasks.bulk import BulkUpdate, among
+from tasks.held import Claim
+from tasks.models.execution import Attempt, Execution, ExecutionMessage
+
+
+class Begun(Protocol):
+    """An effect that is about to begin."""
+
+    @property
+    def claim(self) -> Claim:
+        """Whose effect it is."""
+
+    @property
+    def message(self) -> Mapping[str, Any]:
+        """What is about to leave."""
+
+    @property
+    def recipient(self) -> str | None:
+        """Whom it goes to; None: the action has no address."""
+
+
+_mark_attempts: Final = BulkUpdate(
+    Attempt.metadata.tables[Attempt.__tablename__],
+    keys=("execution_id", "number"),
+    columns=("effect_started_at",),
+)
+_set_recipients: Final = BulkUpdate(
+    Execution.metadata.tables[Execution.__tablename__],
+    keys=("id", "attempt"),
+    columns=("recipient",),
+)
+_MESSAGES: Final = ExecutionMessage.metadata.tables[ExecutionMessage.__tablename__]
+
+
+def _mark_of(claim: Claim, at: datetime | None) -> dict[str, Any]:
+    return {
+        "execution_id": claim.execution_id,
+        "number": claim.attempt,
+        "effect_started_at": at,
+    }
+
+
+def mark(session: Session, begun: Sequence[Begun], now: datetime) -> None:
+    """Note that the effects begin: after a crash, "not begun" and "unknown" differ."""
+    if not begun:
+        return
+    _mark_attempts(session, [_mark_of(each.claim, now) for each in begun])
+    again = [each.claim.execution_id for each in begun if each.claim.attempt > 1]
+    _forget_messages(session, again)
+    session.execute(
+        insert(_MESSAGES),
+        [
+            {
+                "congregation_id": each.claim.congregation_id,
+                "execution_id": each.claim.execution_id,
+                "message": dict(each.message),
+                "composed_at": now,
+            }
+            for each in begun
+        ],
+    )
+
+
+def unmark(session: Session, claims: Sequence[Claim]) -> None:
+    """Note that effects did not begin after all, so that they can be prepared anew.
+
+    Only for claims whose effect certainly left nothing.  Caller commits.
+    """
+    _mark_attempts(session, [_mark_of(claim, None) for claim in claims])
+    # What a later attempt has to repeat was sent by an earlier one, never by the first.
+    first = [claim.execution_id for claim in claims if claim.attempt == 1]
+    _forget_messages(session, first)
+
+
+def _forget_messages(session: Session, ids: Sequence[UUID]) -> None:
+    if ids:
+        session.execute(
+            delete(_MESSAGES).where(among(session, ExecutionMessage.execution_id, ids))
+        )
+
+
+def note_recipients(
+    session: Session, begun: Sequence[Begun], known: Mapping[UUID, str | None]
+) -> None:
+    """Write down whom it goes to, where that has changed since it was made."""
+    _set_recipients(
+        session,
+        [
+            {
+                "id": each.claim.execution_id,
+                "attempt": each.claim.attempt,
+                "recipient": each.recipient,
+            }
+            for each in begun
+            if each.recipient != known[each.claim.execution_id]
+        ],
+    )

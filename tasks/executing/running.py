@@ -1,0 +1,146 @@
+"""Acting on claimed executions: look, act, settle, until nothing of them is left."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from typing import Final
+from uuid import UUID
+
+from tasks.automation.actions.base import Outcome, TryAgain
+from tasks.crashpoints import reached
+from tasks.executing.marking import unmark
+from tasks.executing.preparing import Ready, prepare
+from tasks.executing.settling import settle
+from tasks.executing.verdicts import Verdict, judge, release
+from tasks.held import Claim
+from tasks.lane import Bench
+from tasks.models.execution import AttemptOutcome, ExecutionState
+from tasks.window import Window
+
+logger = logging.getLogger(__name__)
+
+#: Actions under way at once inside one sweep.
+AT_ONCE: Final = 8
+#: An action that could not begin this long after the guard looked is looked at anew.
+FRESH_SECONDS: Final = 0.2
+#: What came of one action; without an outcome it has not begun.
+Acted = tuple[Ready, Outcome | None]
+#: The executions' ids by what became of them: "succeeded", "lost", …
+Ended = dict[str, list[UUID]]
+
+
+def run(bench: Bench, claims: Sequence[Claim]) -> Ended:
+    """Act on ``claims``, a few at once; returns what became of each."""
+    ended: Ended = defaultdict(list)
+    with bench.held.holding(claims), Window[Acted](AT_ONCE) as window:
+        _run(bench, claims, window, ended)
+    return ended
+
+
+def _run(
+    bench: Bench,
+    claims: Sequence[Claim],
+    window: Window[Acted],
+    ended: Ended,
+) -> None:
+    """Prepare what can begin soon, act on it, settle it, until nothing is left."""
+    waiting = list(claims)
+    while waiting or window.n_open:
+        if bench.stopping.is_set() and waiting:
+            _settle(bench, [release(each, bench.clock()) for each in waiting], ended)
+            waiting = []
+        n_ahead = bench.pace.ahead(limit=len(claims), at_once=AT_ONCE)
+        # Half of it before more is prepared: few large steps, yet nobody idles.
+        room = n_ahead - window.n_open
+        chunk = waiting[:room] if 2 * room > n_ahead or not window.n_open else []
+        waiting = waiting[len(chunk) :]
+        for ready in _prepare(bench, chunk, ended):
+            window.submit(_act, bench, ready)
+        acted = window.finished()
+        waiting = _not_begun(bench, acted) + waiting
+        _settle(bench, _judged(bench, acted), ended)
+
+
+def _prepare(bench: Bench, chunk: Sequence[Claim], ended: Ended) -> list[Ready]:
+    """Return what may begin; what must not go ahead is settled at once."""
+    if not chunk:
+        return []
+    with bench.begin() as session:
+        prepared = prepare(session, chunk, now=bench.clock())
+    _settle(bench, [each for each in prepared if isinstance(each, Verdict)], ended)
+    known = {each.claim for each in prepared}
+    lost = [each for each in chunk if each not in known]
+    bench.held.let_go(lost)
+    ended["lost"].extend(each.execution_id for each in lost)
+    return [each for each in prepared if isinstance(each, Ready)]
+
+
+def _act(bench: Bench, ready: Ready) -> Acted:
+    """Let one effect leave the house, unless the last look at it is too long ago.
+
+    No transaction is open.
+    """
+    started = time.monotonic()
+    if started - ready.made_at > FRESH_SECONDS or bench.stopping.is_set():
+        return ready, None
+    reached("before_effect")
+    try:
+        outcome = ready.action.act(ready.message, ready.envelope, bench.effects)
+    except Exception:
+        # One row's bug must not stop the others' work, nor be hidden.
+        logger.exception("execution.act_failed", extra={"id": str(ready.claim)})
+        outcome = TryAgain(
+            "It ended with an error in the program, see the worker's log.",
+            is_unknown=True,
+        )
+    reached("after_effect")
+    bench.pace.took(timedelta(seconds=time.monotonic() - started))
+    return ready, outcome
+
+
+def _not_begun(bench: Bench, acted: Iterable[Acted]) -> list[Claim]:
+    """Return what waited too long behind others, marked as not begun again."""
+    claims = [ready.claim for ready, outcome in acted if outcome is None]
+    if claims:
+        with bench.begin() as session:
+            unmark(session, claims)
+    return claims
+
+
+def _judged(bench: Bench, acted: Iterable[Acted]) -> list[Verdict]:
+    now = bench.clock()
+    return [
+        judge(
+            ready.claim,
+            outcome,
+            failures=ready.failures,
+            max_attempts=ready.max_attempts,
+            now=now,
+        )
+        for ready, outcome in acted
+        if outcome is not None
+    ]
+
+
+def _settle(bench: Bench, verdicts: Sequence[Verdict], ended: Ended) -> None:
+    if not verdicts:
+        return
+    with bench.begin() as session:
+        owned = settle(session, verdicts, now=bench.clock())
+    reached("after_settle")
+    bench.held.let_go(each.claim for each in verdicts)
+    for each in verdicts:
+        word = _word(each) if each.claim in owned else "lost"
+        ended[word].append(each.claim.execution_id)
+
+
+def _word(verdict: Verdict) -> str:
+    if verdict.outcome is AttemptOutcome.RELEASED:
+        return "released"
+    if verdict.state is ExecutionState.PENDING:
+        return "retried"
+    return verdict.state.value

@@ -1,0 +1,60 @@
+"""Bulk updates: each row its own values, on both databases alike."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session, sessionmaker
+
+from tasks.bulk import BulkUpdate, among
+from tasks.models import Execution, ExecutionState
+from tests.support import factories
+from tests.support.factories import NOW
+
+_update = BulkUpdate(
+    Execution.metadata.tables["executions"],
+    keys=("id", "attempt"),
+    columns=("state", "error", "run_at", "failures"),
+    merge={
+        "run_at": lambda new, old: func.coalesce(new, old),
+        "failures": lambda new, old: old + new,
+    },
+    constant={"worker": None},
+)
+
+
+def test_each_row_gets_its_own_values_where_all_keys_match(
+    make_session: sessionmaker[Session],
+) -> None:
+    later = NOW + timedelta(hours=1)
+    with make_session.begin() as session:
+        rule = factories.rule(session, factories.congregation(session))
+        a, b, other = (
+            factories.execution(session, rule, attempt=1, failures=2, worker="w").id
+            for _ in range(3)
+        )
+    common = {"attempt": 1, "failures": 1, "error": None, "run_at": None}
+    pending, failed = ExecutionState.PENDING, ExecutionState.FAILED
+    with make_session.begin() as session:
+        _update(
+            session,
+            [
+                common | {"id": a, "state": pending, "run_at": later},
+                common | {"id": b, "state": failed, "error": "ä 'x' {\"y\"}, \\"},
+                common | {"id": other, "attempt": 2, "state": failed},
+            ],
+        )
+        _update(session, [])
+    with make_session() as session:
+        rows = {
+            row.id: row
+            for row in session.scalars(
+                select(Execution).where(among(session, Execution.id, [a, b, other]))
+            )
+        }
+    assert (rows[a].state, rows[a].run_at, rows[a].failures) == (pending, later, 3)
+    assert (rows[b].state, rows[b].run_at) == (failed, NOW)
+    assert rows[b].error == "ä 'x' {\"y\"}, \\"
+    assert rows[b].worker is None
+    assert (rows[other].failures, rows[other].worker) == (2, "w")
