@@ -1,27 +1,36 @@
 """Rescue: take back executions whose worker died.
 
 Fed by leases that nobody renews.  Shape: one transaction.  An execution that took its
-worker down three times is quarantined instead of tried for ever.
+worker down three times is quarantined instead of tried for ever.  What the worker had
+claimed, but not begun, is not suspected: many such rows go down with every worker.
 """
 
 from __future__ import annotations
 
+import random
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, func, literal_column, select
+from sqlalchemy import ColumnElement, func, literal_column, or_, select
 from sqlalchemy.orm import Session
 
 from tasks import doorbell
+from tasks.crashpoints import reached
 from tasks.lane import COUNT_CAP, Backlog, Bench
 from tasks.models.execution import Attempt, AttemptOutcome, Execution, ExecutionState
 from tasks.models.reason import SENTENCES, Reason
 
 #: This many crashes quarantine an execution.
 CRASHES_MAX: Final = 3
+#: Every tenth crash before the effect began makes a suspect too: preparing may kill.
+BYSTANDINGS_MAX: Final = 10
+#: What crashed before waits up to so long, so that one culprit does not always take the
+#: same neighbours along.
+SPREAD: Final = timedelta(seconds=10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +53,11 @@ def sweep(bench: Bench, limit: int) -> RescueSweep:
             .limit(limit)
             .with_for_update(skip_locked=True)
         ).all()
-        _close_attempts(session, overdue, now)
+        suspects = _close_attempts(session, overdue, now)
         for execution in overdue:
-            _take_back(execution, now)
+            _take_back(execution, now, is_suspect=execution.id in suspects)
         if overdue:
+            reached("in_rescue")
             doorbell.ask(session, "executions")
         states = {execution.id: execution.state for execution in overdue}
     return RescueSweep(
@@ -77,33 +87,40 @@ def _lapsed(now: datetime) -> tuple[ColumnElement[bool], ...]:
     return (Execution.state == literal_column("'running'"), Execution.lease_until < now)
 
 
-def _take_back(execution: Execution, now: datetime) -> None:
-    execution.crashes += 1
-    if execution.crashes >= CRASHES_MAX:
+def _take_back(execution: Execution, now: datetime, *, is_suspect: bool) -> None:
+    if is_suspect:
+        execution.crashes += 1
+    if is_suspect and execution.crashes >= CRASHES_MAX:
         execution.error = SENTENCES[Reason.WORKER_CRASHES]
         execution.move_to(
             ExecutionState.QUARANTINED, at=now, reason=Reason.WORKER_CRASHES
         )
         return
     execution.error = "The worker did not come back."
-    execution.run_at = now
+    has_pattern = is_suspect and execution.crashes > 1
+    execution.run_at = now + SPREAD * random.random() if has_pattern else now  # noqa: S311
     execution.move_to(ExecutionState.PENDING, at=now)
 
 
 def _close_attempts(
     session: Session, executions: Sequence[Execution], now: datetime
-) -> None:
-    """Say of each open attempt whether its effect had begun."""
+) -> set[UUID]:
+    """Say of each open attempt whether its effect had begun; return the suspects."""
     current = {execution.id: execution.attempt for execution in executions}
     attempts = session.scalars(
         select(Attempt).where(
-            Attempt.execution_id.in_(list(current)), Attempt.outcome.is_(None)
+            Attempt.execution_id.in_(list(current)),
+            or_(Attempt.outcome.is_(None), Attempt.outcome == AttemptOutcome.CRASHED),
         )
-    )
+    ).all()
+    bystandings = Counter(attempt.execution_id for attempt in attempts)
+    suspects = set()
     for attempt in attempts:
         if attempt.number != current[attempt.execution_id]:
             continue
         has_begun = attempt.effect_started_at is not None
+        if has_begun or bystandings[attempt.execution_id] % BYSTANDINGS_MAX == 0:
+            suspects.add(attempt.execution_id)
         attempt.outcome = (
             AttemptOutcome.UNKNOWN if has_begun else AttemptOutcome.CRASHED
         )
@@ -113,3 +130,4 @@ def _close_attempts(
             if has_begun
             else "The worker vanished before the effect began."
         )
+    return suspects

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, sessionmaker
 
 from tasks.lanes import executions
-from tasks.lanes.rescue import sweep
+from tasks.lanes.rescue import BYSTANDINGS_MAX, SPREAD, sweep
 from tasks.models import Attempt, AttemptOutcome, Execution, ExecutionState, Reason
 from tests.support import factories
 from tests.support.factories import NOW
@@ -24,13 +24,17 @@ def _later() -> datetime:
     return LATER
 
 
-def _claimed(make_session: Sessions, *, crashes: int = 0) -> UUID:
+def _claimed(
+    make_session: Sessions, *, crashes: int = 0, has_begun: bool = True
+) -> UUID:
     with make_session.begin() as session:
         tenant = factories.congregation(session)
         factories.booking(session, tenant)
         rule = factories.rule(session, tenant)
         id_ = factories.execution(session, rule, crashes=crashes).id
         executions.claim(session, bench(make_session, lambda: NOW, FakePost()), limit=1)
+        attempt = session.get_one(Attempt, (id_, 1))
+        attempt.effect_started_at = NOW if has_begun else None
     return id_
 
 
@@ -52,10 +56,7 @@ def test_a_lapsed_lease_is_taken_back_without_a_failure(make_session: Sessions) 
 def test_the_attempt_tells_not_begun_from_unknown(
     make_session: Sessions, has_begun: bool, outcome: AttemptOutcome
 ) -> None:
-    id_ = _claimed(make_session)
-    with make_session.begin() as session:
-        attempt = session.get_one(Attempt, (id_, 1))
-        attempt.effect_started_at = NOW if has_begun else None
+    id_ = _claimed(make_session, has_begun=has_begun)
     sweep(bench(make_session, _later, FakePost()), 10)
     with make_session() as session:
         assert session.get_one(Attempt, (id_, 1)).outcome is outcome
@@ -99,3 +100,43 @@ def test_it_pages_through_more_than_one_batch(make_session: Sessions) -> None:
     with make_session() as session:
         states = session.scalars(select(Execution.state)).all()
         assert set(states) == {ExecutionState.PENDING}
+
+
+def test_what_had_not_begun_is_not_suspected(make_session: Sessions) -> None:
+    id_ = _claimed(make_session, crashes=2, has_begun=False)
+    assert sweep(bench(make_session, _later, FakePost()), 10).taken_back == (id_,)
+    with make_session() as session:
+        execution = session.get_one(Execution, id_)
+        assert (execution.crashes, execution.run_at) == (2, LATER)
+
+
+def test_what_crashes_again_waits_a_little_apart_from_the_others(
+    make_session: Sessions,
+) -> None:
+    id_ = _claimed(make_session, crashes=1)
+    sweep(bench(make_session, _later, FakePost()), 10)
+    with make_session() as session:
+        assert LATER < session.get_one(Execution, id_).run_at <= LATER + SPREAD
+
+
+def test_dying_again_and_again_before_the_effect_makes_a_suspect(
+    make_session: Sessions,
+) -> None:
+    id_ = _claimed(make_session, crashes=2, has_begun=False)
+    with make_session.begin() as session:
+        execution = session.get_one(Execution, id_)
+        execution.attempt = BYSTANDINGS_MAX
+        for number in range(2, BYSTANDINGS_MAX + 1):
+            is_last = number == BYSTANDINGS_MAX
+            session.add(
+                Attempt(
+                    congregation_id=execution.congregation_id,
+                    execution_id=id_,
+                    number=number,
+                    worker="test",
+                    started_at=NOW,
+                    outcome=None if is_last else AttemptOutcome.CRASHED,
+                )
+            )
+        session.get_one(Attempt, (id_, 1)).outcome = AttemptOutcome.CRASHED
+    assert sweep(bench(make_session, _later, FakePost()), 10).quarantined == (id_,)
