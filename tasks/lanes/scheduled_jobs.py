@@ -23,6 +23,7 @@ from tasks.automation.guard import why_not
 from tasks.automation.lateness import is_too_late
 from tasks.automation.triggers import TRIGGERS
 from tasks.claims import backlog_of, due_ids
+from tasks.crashpoints import reached
 from tasks.lane import Backlog, Bench
 from tasks.models.base import Json, new_id
 from tasks.models.reason import Reason
@@ -51,6 +52,7 @@ def sweep(bench: Bench, limit: int) -> ScheduledJobSweep:
             if (reason := reasons.get(job.id)) is not None:
                 job.move_to(_end_for(reason), at=now, reason=reason)
         if going:
+            reached("in_dispatch")
             doorbell.ask(session, "executions")
         states: dict[JobState, list[UUID]] = defaultdict(list)
         for job in jobs:
