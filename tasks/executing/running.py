@@ -5,10 +5,13 @@ from __future__ import annotations
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
-from typing import Final
+from functools import partial
+from typing import Final, TypeVar
 from uuid import UUID
+
+from sqlalchemy.exc import DBAPIError, OperationalError
 
 from tasks.automation.actions.base import Outcome, TryAgain
 from tasks.crashpoints import reached
@@ -22,11 +25,14 @@ from tasks.models.execution import AttemptOutcome, ExecutionState
 from tasks.window import Window
 
 logger = logging.getLogger(__name__)
+T = TypeVar("T")
 
 #: Actions under way at once inside one sweep.
 AT_ONCE: Final = 8
 #: An action that could not begin this long after the guard looked is looked at anew.
 FRESH_SECONDS: Final = 0.2
+#: How long a database that does not answer is left alone before the next try.
+_AWAY_SECONDS: Final = 0.25
 #: What came of one action; without an outcome it has not begun.
 Acted = tuple[Ready, Outcome | None]
 #: The executions' ids by what became of them: "succeeded", "lost", …
@@ -61,22 +67,27 @@ def _run(
         for ready in _prepare(bench, chunk, ended):
             window.submit(_act, bench, ready)
         acted = window.finished()
+        # First what was sent: nothing else may keep it from being written down.
+        _settle(bench, _patiently(bench, partial(_judged, bench, acted)), ended)
         waiting = _not_begun(bench, acted) + waiting
-        _settle(bench, _judged(bench, acted), ended)
 
 
 def _prepare(bench: Bench, chunk: Sequence[Claim], ended: Ended) -> list[Ready]:
     """Return what may begin; what must not go ahead is settled at once."""
     if not chunk:
         return []
-    with bench.begin() as session:
-        prepared = prepare(session, chunk, now=bench.clock())
+    prepared = _patiently(bench, lambda: _looked(bench, chunk))
     _settle(bench, [each for each in prepared if isinstance(each, Verdict)], ended)
     known = {each.claim for each in prepared}
     lost = [each for each in chunk if each not in known]
     bench.held.let_go(lost)
     ended["lost"].extend(each.execution_id for each in lost)
     return [each for each in prepared if isinstance(each, Ready)]
+
+
+def _looked(bench: Bench, chunk: Sequence[Claim]) -> list[Ready | Verdict]:
+    with bench.begin() as session:
+        return prepare(session, chunk, now=bench.clock())
 
 
 def _act(bench: Bench, ready: Ready) -> Acted:
@@ -106,9 +117,13 @@ def _not_begun(bench: Bench, acted: Iterable[Acted]) -> list[Claim]:
     """Return what waited too long behind others, marked as not begun again."""
     claims = [ready.claim for ready, outcome in acted if outcome is None]
     if claims:
-        with bench.begin() as session:
-            unmark(session, claims)
+        _patiently(bench, lambda: _unmark(bench, claims))
     return claims
+
+
+def _unmark(bench: Bench, claims: Sequence[Claim]) -> None:
+    with bench.begin() as session:
+        unmark(session, claims)
 
 
 def _judged(bench: Bench, acted: Iterable[Acted]) -> list[Verdict]:
@@ -129,13 +144,37 @@ def _judged(bench: Bench, acted: Iterable[Acted]) -> list[Verdict]:
 def _settle(bench: Bench, verdicts: Sequence[Verdict], ended: Ended) -> None:
     if not verdicts:
         return
-    with bench.begin() as session:
-        owned = settle(session, verdicts, now=bench.clock())
+    owned = _patiently(bench, lambda: _written(bench, verdicts))
     reached("after_settle")
     bench.held.let_go(each.claim for each in verdicts)
     for each in verdicts:
         word = _word(each) if each.claim in owned else "lost"
         ended[word].append(each.claim.execution_id)
+
+
+def _written(bench: Bench, verdicts: Sequence[Verdict]) -> set[Claim]:
+    with bench.begin() as session:
+        return settle(session, verdicts, now=bench.clock())
+
+
+def _patiently(bench: Bench, step: Callable[[], T]) -> T:
+    """Do a step that only the database can fail, again while the lease may still live.
+
+    A database that restarts must not make what was sent go out once more.  A step
+    whose commit went through unheard finds nothing of its own the second time.
+    """
+    deadline = time.monotonic() + bench.timing.lease.total_seconds()
+    while True:
+        try:
+            return step()
+        except DBAPIError as error:
+            is_away = error.connection_invalidated or isinstance(
+                error, OperationalError
+            )
+            if not is_away or time.monotonic() > deadline:
+                raise
+            logger.warning("database.away", exc_info=True)
+            time.sleep(_AWAY_SECONDS)
 
 
 def _word(verdict: Verdict) -> str:
