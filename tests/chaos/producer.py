@@ -14,7 +14,7 @@ from typing import Final
 from uuid import UUID, uuid4
 
 from sqlalchemy import Engine
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import SQLAlchemyError
 
 from tasks.automation.events import AutomationEvent, emit_automation_event
 from tasks.db import sessions
@@ -64,7 +64,7 @@ class Producer:
         try:
             with self._begin() as session:
                 result = emit_automation_event(session, event)
-        except DBAPIError:
+        except SQLAlchemyError:
             return None  # whether it was committed is unknown: the same id goes again
         return result.event_id if result.success else None
 
