@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
+from typing import Final
 from uuid import UUID
 
 from sqlalchemy import insert
@@ -64,11 +65,13 @@ def insert_executions(session: Session, rows: Sequence[NewExecution]) -> set[UUI
         if row.id in born
     ]
     if snapshots:
-        session.execute(insert(ExecutionContext), snapshots)
+        session.execute(insert(_CONTEXTS), snapshots)
     return born
 
 
-_COLUMNS = tuple(f.name for f in fields(NewExecution) if f.name != "context")
+# The table, not the class: the ORM would turn every row into parameters of its own.
+_CONTEXTS: Final = ExecutionContext.metadata.tables[ExecutionContext.__tablename__]
+_COLUMNS: Final = tuple(f.name for f in fields(NewExecution) if f.name != "context")
 
 
 def _columns(row: NewExecution) -> dict[str, object]:

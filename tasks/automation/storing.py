@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
 from uuid import UUID
 
 from sqlalchemy import insert, select, tuple_
@@ -13,6 +14,8 @@ from tasks.automation.payloads import Report
 from tasks.automation.records import chunks
 from tasks.automation.upsert import insert_new
 from tasks.models.event import Event, EventData
+
+_DATA: Final = EventData.metadata.tables[EventData.__tablename__]
 
 
 def store(
@@ -39,7 +42,7 @@ def store(
         if report.id in born and report.extra
     ]
     if told:
-        session.execute(insert(EventData), told)
+        session.execute(insert(_DATA), told)
     firsts = _firsts(session, [each for each in ordered if each.id not in born])
     return {
         report.id: report.id
