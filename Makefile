@@ -27,6 +27,9 @@ screens: $(VENV)/.dev ## Make the pictures of README and docs anew
 	@mkdir -p docs/screens
 	SCREENS=docs/screens $(BIN)/python -m pytest -q -p no:randomly tests/browser/test_screens.py
 
+chaos: $(VENV)/.dev ## Break things for hours, or replay a break (TIER=nightly SEED=...)
+	TIER=$(or $(TIER),nightly) $(BIN)/python -m pytest -q -rP tests/chaos
+
 check: $(VENV)/.dev ## Check format, style, types and directions
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .

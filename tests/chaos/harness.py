@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import signal
 import subprocess
 import time
@@ -42,6 +43,8 @@ N_RULES: Final = 2
 #: Effects that one worker may have under way when it dies.
 IN_FLIGHT: Final = lane("executions").workers * AT_ONCE
 LEASE_SECONDS: Final = 2
+#: For tests without kills: a lease that a busy machine does not let lapse.
+CALM: Final = {"LEASE_SECONDS": "60"}
 _PAUSE: Final = 0.01  # seconds a receiver takes, so that faults find work under way
 
 
@@ -80,6 +83,16 @@ class Installation:
     def ready(self, process: subprocess.Popen[bytes], timeout: float = 60) -> None:
         """Wait until a worker says that it is ready."""
         until(lambda: readiness(self.ports[process.pid])[0] == 200, timeout, 0.1)
+
+    def someone(self, chance: random.Random) -> subprocess.Popen[bytes]:
+        """Choose a worker; one that holds leases, if any does."""
+        with self.begin() as session:
+            holders = session.scalars(
+                select(Execution.worker).where(Execution.worker.is_not(None)).distinct()
+            )
+            pids = {int(each.split(":")[1]) for each in holders}
+        busy = [each for each in self.workers if each.pid in pids]
+        return chance.choice(busy or self.workers)
 
     def kill(self, process: subprocess.Popen[bytes]) -> None:
         """kill -9, as the kernel does when memory is short."""

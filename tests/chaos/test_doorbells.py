@@ -10,7 +10,7 @@ import redis
 from tasks.queue import queue_of
 from tasks.registry import LANES
 from tests.chaos import tiers
-from tests.chaos.harness import Installation
+from tests.chaos.harness import CALM, Installation
 from tests.chaos.tiers import TIER
 
 BELLS = (
@@ -30,7 +30,7 @@ def test_bells_of_other_versions_lose_nothing(
     system: Installation, redis_url: str
 ) -> None:
     chance = tiers.chance("F21")
-    system.start(2)
+    system.start(2, **CALM)
     with redis.Redis.from_url(redis_url) as client:
         for _ in range(TIER.n_events):
             for lane in LANES:

@@ -14,7 +14,7 @@ from sqlalchemy import update
 
 from tasks.clock import utcnow
 from tasks.models import Attempt, AttemptOutcome, Execution, ExecutionState, Reason
-from tests.chaos.harness import Installation
+from tests.chaos.harness import CALM, Installation
 from tests.chaos.tiers import TIER
 from tests.support.hook_sink import Reply
 from tests.support.processes import until
@@ -57,7 +57,7 @@ def test_a_mail_that_is_put_off_is_tried_again(
 ) -> None:
     system.mails.refuse("rcpt", reply, times=1)
     system.producer.emit()
-    system.start()
+    system.start(**CALM)
     attempt = _first_attempt(system, "email")
     waiting = _execution(system, "email")
 
@@ -74,7 +74,7 @@ def test_a_mail_that_is_put_off_is_tried_again(
 def test_a_mail_that_is_refused_for_good_fails_once(system: Installation) -> None:
     system.mails.refuse("rcpt", "550 5.1.1 Nobody here")
     system.producer.emit()
-    system.start()
+    system.start(**CALM)
     system.drain()
     system.check()
     failed = _execution(system, "email")
@@ -89,7 +89,7 @@ def test_a_line_cut_after_the_final_dot_is_unknown_and_keeps_its_id(
     system.mails.drop("end", times=1)
     system.n_ambiguous += 1
     system.producer.emit()
-    system.start()
+    system.start(**CALM)
     assert _first_attempt(system, "email").outcome is AttemptOutcome.UNKNOWN
     _hurry(system)
     system.drain()
@@ -116,7 +116,7 @@ def test_a_webhook_that_is_not_taken_is_tried_again_as_it_was(
     system.hooks.answer("/hook", reply, Reply())
     system.n_ambiguous += 1
     system.producer.emit()
-    system.start()
+    system.start(**CALM)
     attempt = _first_attempt(system, "webhook")
     waiting = _execution(system, "webhook")
 
@@ -134,7 +134,7 @@ def test_a_webhook_that_is_not_taken_is_tried_again_as_it_was(
 def test_a_webhook_that_is_gone_fails_once(system: Installation) -> None:
     system.hooks.answer("/hook", Reply(410))
     system.producer.emit()
-    system.start()
+    system.start(**CALM)
     system.drain()
     system.check()
     gone = _execution(system, "webhook")

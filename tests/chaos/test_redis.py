@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.chaos import tiers
-from tests.chaos.harness import Installation
+from tests.chaos.harness import CALM, Installation
 from tests.chaos.servers import OwnRedis
 from tests.chaos.tiers import TIER
 from tests.support.processes import until
@@ -45,7 +45,7 @@ def test_a_redis_that_fails_costs_latency_only(
 ) -> None:
     chance = tiers.chance("F06")
     n = max(1, TIER.n_events // TIER.n_rounds // len(FAULTS))
-    brittle.start(2)
+    brittle.start(2, **CALM)
     for _ in range(TIER.n_rounds):
         for strike in chance.sample(FAULTS, len(FAULTS)):
             reporting = threading.Thread(target=brittle.producer.emit, args=(n,))
@@ -63,7 +63,7 @@ def test_a_redis_that_fails_costs_latency_only(
 def test_without_redis_the_poll_does_everything(
     brittle: Installation, broker: OwnRedis
 ) -> None:
-    (worker,) = brittle.start()
+    (worker,) = brittle.start(**CALM)
     brittle.ready(worker)
     broker.stop()
     brittle.producer.emit(TIER.n_rounds)

@@ -9,7 +9,7 @@ from sqlalchemy import func, or_, select
 
 from tasks.models import Execution, ExecutionState
 from tests.chaos.conftest import everywhere
-from tests.chaos.harness import IN_FLIGHT, Installation
+from tests.chaos.harness import CALM, IN_FLIGHT, Installation
 from tests.chaos.tiers import TIER
 from tests.support.hook_sink import Reply
 from tests.support.processes import until
@@ -36,14 +36,14 @@ def _n_held(system: Installation) -> int:
 def test_a_stopped_worker_leaves_no_lease(system: Installation) -> None:
     system.producer.emit(TIER.n_events)
     for _ in range(TIER.n_rounds):
-        (worker,) = system.start()
+        (worker,) = system.start(**CALM)
         system.ready(worker)
         system.flows()
         asked_at = time.monotonic()
         system.stop(worker, STOP_SECONDS)
         assert time.monotonic() - asked_at < STOP_SECONDS
         assert _n_held(system) == 0
-    system.start()
+    system.start(**CALM)
     system.drain(TIER.timeout)
 
     history = system.check()
@@ -56,14 +56,14 @@ def test_a_stopped_worker_leaves_no_lease(system: Installation) -> None:
 def test_what_does_not_end_in_time_is_given_back(system: Installation) -> None:
     system.hooks.answer("/hook", Reply(kind="hang"), Reply())
     system.producer.emit(3)
-    (worker,) = system.start(SHUTDOWN_SECONDS="1")
+    (worker,) = system.start(SHUTDOWN_SECONDS="1", **CALM)
     system.ready(worker)
     until(lambda: len(system.hooks.requests) == 3, 60)
     system.stop(worker, STOP_SECONDS)
     assert _n_held(system) == 0
     system.n_ambiguous += IN_FLIGHT
 
-    system.start()
+    system.start(**CALM)
     system.drain()
     history = system.check()
     assert {each.state for each in history.executions} == {"succeeded"}
