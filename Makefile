@@ -1,6 +1,6 @@
 # What people and CI run; "make help" tells.  Plain GNU make 3.81, as macOS has it.
 .DEFAULT_GOAL := help
-.PHONY: help run test screens check lock migration clean
+.PHONY: help run test screens check lock migration clean bench bench-data
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -29,6 +29,16 @@ screens: $(VENV)/.dev ## Make the pictures of README and docs anew
 
 chaos: $(VENV)/.dev ## Break things for hours, or replay a break (TIER=nightly SEED=...)
 	TIER=$(or $(TIER),nightly) $(BIN)/python -m pytest -q -rP tests/chaos
+
+bench: $(VENV)/.dev ## Measure speed side by side with bare SQL; writes docs/benchmarks.md
+	@ROUNDS=$(ROUNDS) DRAIN=$(DRAIN) EMIT=$(EMIT) $(BIN)/python -m bench
+ROUNDS ?= 5
+DRAIN ?= 20000
+EMIT ?= 10000
+
+bench-data: $(VENV)/.dev ## Measure what N finished executions cost the others
+	@$(BIN)/python -m bench data $(N)
+N ?= 1000000
 
 check: $(VENV)/.dev ## Check format, style, types and directions
 	$(BIN)/ruff format --check .

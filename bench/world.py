@@ -1,0 +1,145 @@
+"""The congregation that every measurement works on, and no-op effects for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Engine
+from sqlalchemy.orm import Session
+
+from tasks.automation.actions.base import Done, Effects, Envelope, Outcome
+from tasks.automation.context import build_full_context
+from tasks.automation.events import AutomationEvent
+from tasks.automation.executions import NewExecution, insert_executions
+from tasks.clock import utcnow
+from tasks.db import sessions
+from tasks.lane import Bench
+from tasks.models import Base, Booking, BookingStatus, Congregation, Podcast, Rule
+from tasks.models.base import new_id
+
+#: Bookings that events and executions are about, in turn.
+N_BOOKINGS = 500
+_SETTINGS = {
+    "recipient": "guest",
+    "address": "",
+    "subject": "Hello {{ guest.name }}",
+    "text": "See you on {{ booking.start_time }}, {{ guest.name }}.",
+    "html": "",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Where the rows of a measurement belong."""
+
+    congregation_id: UUID
+    rule_id: UUID
+
+
+class Nothing:
+    """A mailer and poster that answers at once."""
+
+    def send(self, message: Mapping[str, Any], envelope: Envelope) -> Outcome:
+        """Do nothing and say that it is done."""
+        return Done(250)
+
+    post = send
+
+
+def make_world(engine: Engine) -> World:
+    """Make every table, one congregation with one rule, and its bookings."""
+    import dashboard.operators.models  # noqa: F401  # its tables join the metadata
+
+    Base.metadata.create_all(engine)
+    with sessions(engine).begin() as session:
+        of = _congregation(session)
+        session.add_all(_booking(of, number) for number in range(N_BOOKINGS))
+        rule = Rule(
+            congregation_id=of,
+            name="Welcome",
+            trigger_type="booking.confirmed",
+            action="email",
+            settings=_SETTINGS,
+        )
+        session.add(rule)
+        session.flush()
+        return World(of, rule.id)
+
+
+def _congregation(session: Session) -> UUID:
+    row = Congregation(slug="bench", name="Bench")
+    session.add(row)
+    session.flush()
+    session.add(Podcast(congregation_id=row.id, id="show", title="Show", slug="show"))
+    session.flush()
+    return row.id
+
+
+def _booking(congregation_id: UUID, number: int) -> Booking:
+    return Booking(
+        congregation_id=congregation_id,
+        id=f"b{number}",
+        podcast_id="show",
+        guest_name=f"Guest {number}",
+        guest_email=f"guest{number}@example.org",
+        start_time=utcnow() + timedelta(days=2),
+        timezone="Europe/Berlin",
+        status=BookingStatus.CONFIRMED,
+        confirmed_at=utcnow(),
+    )
+
+
+def event(world: World, number: int) -> AutomationEvent:
+    """Return the event of one booking's confirmation, with an id of its own."""
+    return AutomationEvent(
+        "booking.confirmed",
+        "show",
+        booking_id=f"b{number % N_BOOKINGS}",
+        event_id=new_id().hex,
+        congregation_id=world.congregation_id,
+    )
+
+
+def add_pending(
+    session: Session, world: World, numbers: Sequence[int], now: datetime
+) -> None:
+    """Insert one due execution for each number.  Caller commits."""
+    context = build_full_context(
+        session, world.congregation_id, "show", booking_id="b0"
+    )
+    insert_executions(
+        session,
+        [
+            NewExecution(
+                id=new_id(),
+                congregation_id=world.congregation_id,
+                rule_id=world.rule_id,
+                rule_version=1,
+                trigger_type="booking.confirmed",
+                action="email",
+                idempotency_key=new_id().hex,
+                podcast_id="show",
+                booking_id=f"b{number % N_BOOKINGS}",
+                recipient=f"guest{number % N_BOOKINGS}@example.org",
+                due_at=now,
+                max_attempts=5,
+                context=context,
+            )
+            for number in numbers
+        ],
+    )
+
+
+def make_bench(engine: Engine) -> Bench:
+    """Return what a sweep works with, whose effects do nothing."""
+    nothing = Nothing()
+    return Bench(
+        begin=sessions(engine).begin,
+        clock=utcnow,
+        effects=Effects(nothing, nothing),
+        worker="bench",
+    )
