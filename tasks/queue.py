@@ -81,9 +81,15 @@ class _Broker:
     def configure(self, config: Config) -> None:
         with self._lock:
             if config != self._config:
+                self.close()
                 self._config = config
-                self._queues = {}
         doorbell.on_commit(ring)
+
+    def close(self) -> None:
+        with self._lock:
+            for queue in self._queues.values():
+                queue.storage.close()
+            self._queues = {}
 
     def queue(self, name: str) -> Huey:
         with self._lock:
@@ -100,6 +106,11 @@ _sweeper: Sweeper | None = None
 def configure(config: Config) -> None:
     """Say where the queues are, and carry the doorbells of all commits to them."""
     _broker.configure(config)
+
+
+def close() -> None:
+    """Close this thread's connections to the broker; the next use opens new ones."""
+    _broker.close()
 
 
 def queue_of(lane: str) -> Huey:

@@ -15,6 +15,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.orm import Session, sessionmaker
 from sqlalchemy.pool import NullPool
 
+from tasks import queue
 from tasks.db import make_engine, sessions
 from tasks.models import Base
 
@@ -22,6 +23,13 @@ from tasks.models import Base
 NOW = datetime(2026, 3, 10, 12, 0, tzinfo=UTC)
 
 pytest_plugins = ["tests.support.servers", "tests.support.sinks"]
+
+
+@pytest.fixture(autouse=True)
+def _closed_queues() -> Iterator[None]:
+    """Leave no connection to a broker behind; Python 3.13 tells of those."""
+    yield
+    queue.close()
 
 
 @pytest.fixture
