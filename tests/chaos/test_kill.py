@@ -22,7 +22,7 @@ def test_killed_workers_lose_nothing(system: Installation) -> None:
     chance = tiers.chance("F01")
     system.start(TIER.n_workers)
     for _ in range(TIER.n_kills):
-        system.producer.emit(TIER.n_events // TIER.n_kills)
+        system.producer.emit(TIER.n_kill_events // TIER.n_kills)
         system.flows()
         time.sleep(chance.uniform(0.0, 0.1))
         system.kill(system.someone(chance))

@@ -14,6 +14,7 @@ class Tier:
 
     n_events: int  # each becomes one mail and one webhook
     n_kills: int  # F01
+    n_kill_events: int  # F01: what is at work while workers are killed
     n_workers: int
     n_rounds: int  # how often each of the other faults strikes
     n_jobs: int  # F13
@@ -21,9 +22,9 @@ class Tier:
 
 
 TIERS: Final = {
-    "short": Tier(60, 3, 2, 2, 150, 150),
-    "nightly": Tier(2_500, 100, 8, 5, 2_000, 1_800),
-    "release": Tier(25_000, 1_000, 8, 20, 20_000, 14_400),
+    "short": Tier(60, 3, 150, 2, 2, 150, 150),
+    "nightly": Tier(2_500, 100, 2_500, 8, 5, 2_000, 1_800),
+    "release": Tier(25_000, 1_000, 25_000, 8, 20, 20_000, 14_400),
 }
 NAME: Final = os.environ.get("TIER", "short")
 TIER: Final = TIERS[NAME]
