@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Final, Protocol
 from uuid import UUID
 
-from sqlalchemy import delete, insert
+from sqlalchemy import ColumnElement, delete, insert, literal_column, select, true
 from sqlalchemy.orm import Session
 
 from tasks.bulk import BulkUpdate, among
@@ -42,6 +42,16 @@ _set_recipients: Final = BulkUpdate(
     columns=("recipient",),
 )
 _MESSAGES: Final = ExecutionMessage.metadata.tables[ExecutionMessage.__tablename__]
+_ANY: Final = true()
+_STILL_FIRST: Final = (
+    select(Execution.id)
+    .where(
+        Execution.id == _MESSAGES.c.execution_id,
+        Execution.attempt == 1,
+        Execution.state == literal_column("'running'"),
+    )
+    .exists()
+)
 
 
 def _mark_of(claim: Claim, at: datetime | None) -> dict[str, Any]:
@@ -81,14 +91,16 @@ def unmark(session: Session, claims: Sequence[Claim]) -> None:
     _mark_attempts(session, [_mark_of(claim, None) for claim in claims])
     # What a later attempt has to repeat was sent by an earlier one, never by the first.
     first = [claim.execution_id for claim in claims if claim.attempt == 1]
-    _forget_messages(session, first)
+    # The fence: once somebody else has the row, its message is theirs.
+    _forget_messages(session, first, only=_STILL_FIRST)
 
 
-def _forget_messages(session: Session, ids: Sequence[UUID]) -> None:
+def _forget_messages(
+    session: Session, ids: Sequence[UUID], *, only: ColumnElement[bool] = _ANY
+) -> None:
     if ids:
-        session.execute(
-            delete(_MESSAGES).where(among(session, ExecutionMessage.execution_id, ids))
-        )
+        named = among(session, ExecutionMessage.execution_id, ids)
+        session.execute(delete(_MESSAGES).where(named, only))
 
 
 def note_recipients(

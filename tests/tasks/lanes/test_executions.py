@@ -12,6 +12,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, sessionmaker
 
 from tasks.automation.actions.base import Done, Envelope, GiveUp, Outcome, TryAgain
+from tasks.executing.marking import unmark
 from tasks.executing.running import AT_ONCE, FRESH_SECONDS
 from tasks.executing.settling import settle
 from tasks.executing.verdicts import judge
@@ -339,3 +340,25 @@ def _cancel_late(make_session: Sessions, tenant: UUID) -> None:
         booking = session.get_one(Booking, (tenant, "b1"))
         booking.status = BookingStatus.CANCELLED
     time.sleep(FRESH_SECONDS)
+
+
+@pytest.mark.parametrize(("taken_over", "is_kept"), [(False, False), (True, True)])
+def test_a_message_is_forgotten_only_while_the_row_is_still_ours(
+    make_session: Sessions, taken_over: bool, is_kept: bool
+) -> None:
+    id_, stale = _claim_one(make_session)
+    with make_session.begin() as session:
+        execution = session.get_one(Execution, id_)
+        execution.attempt += taken_over
+        session.add(
+            ExecutionMessage(
+                congregation_id=execution.congregation_id,
+                execution_id=id_,
+                message={"body": {}},
+                composed_at=NOW,
+            )
+        )
+    with make_session.begin() as session:
+        unmark(session, [stale])
+    with make_session() as session:
+        assert (session.get(ExecutionMessage, id_) is not None) is is_kept
