@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -64,6 +64,15 @@ def record(session: Session, verdicts: Sequence[Verdict], now: datetime) -> None
     """Insert the verdicts in one statement; the caller commits."""
     if verdicts:
         session.execute(
-            insert(Decision),
-            [{"id": new_id(), "created_at": now, **asdict(each)} for each in verdicts],
+            insert(Decision.metadata.tables[Decision.__tablename__]),
+            [_row(each, now) for each in verdicts],
         )
+
+
+_NAMES: Final = tuple(each.name for each in fields(Verdict))
+
+
+def _row(each: Verdict, now: datetime) -> dict[str, object]:
+    # Not asdict: it copies deeply, which costs more than the rest of the batch.
+    row: dict[str, object] = {name: getattr(each, name) for name in _NAMES}
+    return row | {"id": new_id(), "created_at": now}

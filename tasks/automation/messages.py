@@ -116,4 +116,5 @@ def _plain(value: Any, depth: int) -> Any:  # noqa: ANN401  # JSON in, JSON out
     if value is None or isinstance(value, bool | int | float):
         return value
     # Lone surrogates cannot be written; everything else stays as it is.
-    return str(value).encode("utf-8", "replace").decode()
+    text = str(value)
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from email_validator import EmailNotValidError, validate_email
@@ -15,6 +16,7 @@ class BadAddress(ValueError):
     """The text is not one plain e-mail address; says why in a sentence."""
 
 
+@lru_cache(maxsize=4096)  # each send asks again, and checking costs as much as a text
 def read_address(text: str) -> str:
     """Return ``text`` as one address, its domain in ASCII.
 
