@@ -18,6 +18,7 @@ from dashboard.demo.scripted import scripted_effects
 from dashboard.demo.story import Step
 from tasks.clock import utcnow
 from tasks.db import sessions
+from tasks.executing.preparing import prepare
 from tasks.lane import Bench
 from tasks.lanes import executions
 from tasks.models import Base, Execution, ExecutionState, JobState, LaneTrigger
@@ -79,7 +80,9 @@ class Timelapse:
         for _ in range(3):
             self.clock.at += timedelta(minutes=2)
             with self._begin() as session:
-                executions.claim(session, self.bench, limit=1)
+                claims = executions.claim(session, self.bench, limit=1)
+            with self._begin() as session:
+                prepare(session, claims, now=self.clock())  # it vanishes in the act
             self.clock.at += self.bench.timing.lease + timedelta(seconds=9)
             run_lane(find_lane("rescue"), self.bench, LaneTrigger.CLOCK)
 
