@@ -112,7 +112,7 @@ def drain_bare(engine: Engine, n: int, batch: int) -> float:
     connection = engine.raw_connection()
     cursor = connection.cursor()
     is_sqlite = engine.dialect.name == "sqlite"
-    due = f"SELECT id FROM executions WHERE state = 'pending' LIMIT {batch}"  # noqa: S608
+    due = f"SELECT id FROM executions WHERE state = 'pending' LIMIT {batch}"  # noqa: S608  # a number
     started = time.perf_counter()
     while ids := _fetch(cursor, due):
         for step in _STEPS:

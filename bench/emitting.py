@@ -59,7 +59,7 @@ class Bare:
                 for table, sample in self.samples.items()
             }
 
-    def _value(self, table: str, column: str, ids: Mapping[str, UUID]) -> Any:  # noqa: ANN401
+    def _value(self, table: str, column: str, ids: Mapping[str, UUID]) -> Any:  # noqa: ANN401  # any column's
         sample = self.samples[table][column]
         if column in _UNIQUE:
             return new_id().hex
@@ -81,7 +81,7 @@ def bare_of(engine: Engine, world: World) -> Bare:
         names = ", ".join(table.columns.keys())
         mark = "%s" if is_postgres else "?"
         marks = ", ".join(mark for _ in table.columns)
-        statements[name] = f"INSERT INTO {name} ({names}) VALUES ({marks})"  # noqa: S608
+        statements[name] = f"INSERT INTO {name} ({names}) VALUES ({marks})"  # noqa: S608  # our names
         samples[name] = _sample(engine, table)
     return Bare(statements, samples)
 
