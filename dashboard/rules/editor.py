@@ -31,7 +31,7 @@ def new() -> str:
     """Show the form of a new rule; ``?copy=`` begins with what another rule does."""
     form = RuleForm(formdata=None)
     if copied := request.args.get("copy", type=UUID):
-        filling.show_rule(form, queries.rule(db.session(), copied).rule)
+        form.show(queries.rule(db.session(), copied).rule)
         form.name.data = f"{form.name.data} (copy)"[:NAME_MAX]
         form.version.data = ""
     form.rule_id.data = str(new_id())
@@ -72,7 +72,7 @@ def edit(rule_id: UUID) -> str:
     """Show the form of a rule that exists."""
     rule = queries.living(db.session(), rule_id)
     form = RuleForm(formdata=None)
-    filling.show_rule(form, rule)
+    form.show(rule)
     return _page(form, rule)
 
 

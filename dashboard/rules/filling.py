@@ -1,4 +1,4 @@
-"""Filling the form: choices from the database, first words, a rule that exists."""
+"""Filling the form: choices from the database, first words."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from wtforms import SelectChoice
 from dashboard.rules.drafts import draft, is_untouched
 from dashboard.rules.forms import RuleForm
 from dashboard.rules.samples import INVENTED, Sample
-from dashboard.rules.scope import Place, RuleScope, scope_choices
-from tasks.models import Rule
+from dashboard.rules.scope import Place, scope_choices
 
 
 def offer_places(form: RuleForm, found: Sequence[Place]) -> None:
@@ -38,21 +37,3 @@ def write_draft(form: RuleForm, locale: str) -> None:
         form.subject.data, form.text.data = words.subject, words.text
         if form.recipient.data != "fixed":
             form.recipient.data = words.recipient
-
-
-def show_rule(form: RuleForm, rule: Rule) -> None:
-    """Show a rule that exists."""
-    form.process(
-        data={
-            "version": str(rule.version),
-            "name": rule.name,
-            "scope": str(RuleScope(rule.congregation_id, rule.podcast_id)),
-            "trigger_type": rule.trigger_type,
-            "offset_value": rule.offset_value,
-            "offset_unit": rule.offset_unit.value,
-            "late_policy": rule.late_policy.value,
-            "action": rule.action,
-            "max_attempts": rule.max_attempts,
-            **{key: text for key, text in rule.settings.items() if key in form},
-        }
-    )

@@ -1,0 +1,1 @@
+"""The groups of fields that a rule's form is made of; each has a partial of its own."""

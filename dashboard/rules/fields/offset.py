@@ -1,0 +1,66 @@
+"""How far from its date a time rule acts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wtforms import IntegerField, RadioField, SelectChoice, SelectField
+
+from dashboard.rules.fields.base import NUMBER, FieldGroup
+from dashboard.rules.fields.what import WhatFields
+from tasks.models import LatePolicy, OffsetUnit, Rule
+
+
+class OffsetFields(FieldGroup):
+    """The distance from the date; on the page for ``time.*`` triggers only."""
+
+    offset_value = IntegerField(
+        "How long",
+        invalid_value_message=NUMBER,
+        default=24,
+        render_kw={"min": 0, "inputmode": "numeric"},
+    )
+    offset_unit = SelectField(
+        "Unit", choices=[unit.value for unit in OffsetUnit], default=OffsetUnit.HOURS
+    )
+    late_policy = RadioField(
+        "If that moment has passed already when the rule learns of the date",
+        choices=[
+            SelectChoice(LatePolicy.SKIP, "Do nothing"),
+            SelectChoice(
+                LatePolicy.SEND_NOW, "Act at once, if the date is still ahead"
+            ),
+        ],
+        default=LatePolicy.SKIP,
+    )
+
+    def said(self) -> dict[str, Any]:
+        """Return the distance; what is no number counts as 0."""
+        return {
+            "offset_value": self.offset_value.data or 0,
+            "offset_unit": _unit(self.offset_unit.data),
+            "late_policy": _policy(self.late_policy.data),
+        }
+
+    @staticmethod
+    def shown(rule: Rule) -> dict[str, Any]:
+        """Return the rule's distance."""
+        return {
+            "offset_value": rule.offset_value,
+            "offset_unit": rule.offset_unit.value,
+            "late_policy": rule.late_policy.value,
+        }
+
+    def drop_unasked(self) -> None:
+        """Forget a wrong number when the trigger counts from no date."""
+        trigger = self.trigger if isinstance(self, WhatFields) else None
+        if trigger is None or not trigger.is_time:
+            self.offset_value.errors = []
+
+
+def _unit(word: str | None) -> OffsetUnit:
+    return OffsetUnit(word) if word in set(OffsetUnit) else OffsetUnit.HOURS
+
+
+def _policy(word: str | None) -> LatePolicy:
+    return LatePolicy(word) if word in set(LatePolicy) else LatePolicy.SKIP

@@ -1,0 +1,25 @@
+"""What a rule that calls a webhook needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wtforms import StringField
+
+from dashboard.rules.fields.base import ActionFields, line
+
+
+class WebhookFields(ActionFields):
+    """Where the webhook is."""
+
+    names: tuple[str, ...] = ("url",)
+
+    url = StringField(
+        "Address",
+        description="Gets a signed POST with the event as JSON.",
+        render_kw={"inputmode": "url", "placeholder": "https://example.org/hook"},
+    )
+
+    def settings(self) -> dict[str, Any]:
+        """Return the webhook's settings."""
+        return {"url": line(self.url.data)}
