@@ -7,18 +7,25 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, func, literal_column, select
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, Integer, Select, func, literal_column, select
+from sqlalchemy.orm import Session, aliased
 
+from tasks.bulk import is_postgres
 from tasks.lane import COUNT_CAP, Backlog
 from tasks.models.congregation import Congregation
 from tasks.models.execution import Execution
 from tasks.models.scheduled_job import ScheduledJob
 
 Due = type[Execution] | type[ScheduledJob]
+_RUNNING: Final = aliased(Execution)
 
 #: Congregations that share one claim; with more of them, a random choice takes turns.
 SHARING_MAX: Final = 50
+#: From this many crashes on, an execution runs only while no other such one does: the
+#: next crash quarantines it, and the crash must have been its own.
+SUSPECT_CRASHES: Final = 2
+#: PostgreSQL's advisory lock of those who look for a suspect.
+_SUSPECTS_LOCK: Final = 0x5355_5350
 
 
 def is_due(model: Due, now: datetime) -> tuple[ColumnElement[bool], ...]:
@@ -54,6 +61,39 @@ def due_ids(
     return list(chosen)[:limit]
 
 
+def next_suspect(session: Session, now: datetime) -> UUID | None:
+    """Lock and return a due execution that is suspected of crashes, if it is alone.
+
+    ``None`` while another such execution runs anywhere: two at once could not be told
+    apart when their worker dies, and the innocent one would be quarantined as well.
+    """
+    due = _locked(Execution, now, 1, is_suspect=True).where(
+        ~_running_suspects().exists()
+    )
+    if session.scalar(due) is None or not _looks_alone(session):
+        return None
+    return session.scalar(due)  # again: somebody else may have been quicker
+
+
+def _running_suspects() -> Select[UUID]:
+    return select(_RUNNING.id).where(
+        _RUNNING.state == literal_column("'running'", _RUNNING.state.type),
+        _is_suspected(_RUNNING),
+    )
+
+
+def _is_suspected(model: type[Execution]) -> ColumnElement[bool]:
+    # Written into the statement for the sake of the partial index, as in is_due.
+    return model.crashes >= literal_column(str(SUSPECT_CRASHES), Integer)
+
+
+def _looks_alone(session: Session) -> bool:
+    """Whether nobody else looks for a suspect until our transaction ends."""
+    if not is_postgres(session):
+        return True  # there is one writer at a time
+    return bool(session.scalar(select(func.pg_try_advisory_xact_lock(_SUSPECTS_LOCK))))
+
+
 def backlog_of(session: Session, model: Due, now: datetime) -> Backlog:
     """Return how much is due, counted to ``COUNT_CAP``, and since when."""
     due = select(model.id).where(*is_due(model, now)).limit(COUNT_CAP).subquery()
@@ -66,14 +106,20 @@ def backlog_of(session: Session, model: Due, now: datetime) -> Backlog:
     )
 
 
-def _locked(model: Due, now: datetime, limit: int) -> Select[UUID]:
-    return (
+def _locked(
+    model: Due, now: datetime, limit: int, *, is_suspect: bool = False
+) -> Select[UUID]:
+    locked = (
         select(model.id)
         .where(*is_due(model, now))
         .order_by(model.run_at, model.id)
         .limit(limit)
-        .with_for_update(skip_locked=True)
+        .with_for_update(skip_locked=True, of=model)
     )
+    if model is Execution:
+        suspected = _is_suspected(Execution)
+        locked = locked.where(suspected if is_suspect else ~suspected)
+    return locked
 
 
 def _congregations_with_due(

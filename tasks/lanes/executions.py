@@ -17,7 +17,7 @@ from sqlalchemy import Table, bindparam, insert, literal_column, select, update
 from sqlalchemy.orm import Session
 
 from tasks.bulk import among
-from tasks.claims import backlog_of, due_ids
+from tasks.claims import backlog_of, due_ids, next_suspect
 from tasks.crashpoints import reached
 from tasks.executing.running import AT_ONCE, run
 from tasks.held import Claim
@@ -52,19 +52,22 @@ def sweep(bench: Bench, limit: int) -> ExecutionSweep:
     ended = run(bench, claims)
     return ExecutionSweep(
         **{word: tuple(ids) for word, ids in ended.items()},
-        is_full=len(claims) == batch,
+        is_full=len(claims) >= batch,
     )
 
 
 def claim(session: Session, bench: Bench, *, limit: int) -> list[Claim]:
     """Lease up to ``limit`` due executions and open an attempt for each.
 
-    Returns them in the order in which they were due.  Caller commits.
+    Returns them in the order in which they were due, a suspect of crashes last and
+    beyond the limit.  Caller commits.
     """
     if bench.stopping.is_set():
         return []
     now = bench.clock()
-    ids = due_ids(session, Execution, now=now, limit=limit)
+    ids = list(due_ids(session, Execution, now=now, limit=limit))
+    if suspect := next_suspect(session, now):
+        ids.append(suspect)
     if not ids:
         return []
     leased = session.execute(

@@ -3,15 +3,15 @@
 Fed by leases that nobody renews.  Shape: one transaction.  An execution that took its
 worker down three times is quarantined instead of tried for ever.  What the worker had
 claimed, but not begun, is not suspected: many such rows go down with every worker.
+What crashed twice is claimed only while no other such row runs (``tasks.claims``).
 """
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
@@ -28,9 +28,6 @@ from tasks.models.reason import SENTENCES, Reason
 CRASHES_MAX: Final = 3
 #: Every tenth crash before the effect began makes a suspect too: preparing may kill.
 BYSTANDINGS_MAX: Final = 10
-#: What crashed before waits up to so long, so that one culprit does not always take the
-#: same neighbours along.
-SPREAD: Final = timedelta(seconds=10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +94,7 @@ def _take_back(execution: Execution, now: datetime, *, is_suspect: bool) -> None
         )
         return
     execution.error = "The worker did not come back."
-    has_pattern = is_suspect and execution.crashes > 1
-    execution.run_at = now + SPREAD * random.random() if has_pattern else now  # noqa: S311
+    execution.run_at = now
     execution.move_to(ExecutionState.PENDING, at=now)
 
 

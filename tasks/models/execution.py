@@ -86,6 +86,15 @@ class Execution(OfCongregation, Base):
             postgresql_where=text("state = 'running'"),
             sqlite_where=text("state = 'running'"),
         ),
+        # The few that are suspected of crashes (tasks.claims.SUSPECT_CRASHES).
+        Index(
+            "ix_executions_suspects",
+            "state",
+            "run_at",
+            "id",
+            postgresql_where=text("crashes >= 2"),
+            sqlite_where=text("crashes >= 2"),
+        ),
         # The list of one congregation or of all, of one state or of all.
         Index(None, "created_at", "id"),
         Index("ix_executions_list", "congregation_id", "created_at", "id"),

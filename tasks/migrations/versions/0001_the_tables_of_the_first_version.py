@@ -647,6 +647,13 @@ def upgrade() -> None:
             batch_op.f("ix_executions_event_id"), ["event_id"], unique=False
         )
         batch_op.create_index(
+            "ix_executions_suspects",
+            ["state", "run_at", "id"],
+            unique=False,
+            postgresql_where=sa.text("crashes >= 2"),
+            sqlite_where=sa.text("crashes >= 2"),
+        )
+        batch_op.create_index(
             "ix_executions_leased",
             ["lease_until", "id"],
             unique=False,

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, sessionmaker
 
 from tasks.lanes import executions
-from tasks.lanes.rescue import BYSTANDINGS_MAX, SPREAD, sweep
+from tasks.lanes.rescue import BYSTANDINGS_MAX, sweep
 from tasks.models import Attempt, AttemptOutcome, Execution, ExecutionState, Reason
 from tests.support import factories
 from tests.support.factories import NOW
@@ -110,13 +110,33 @@ def test_what_had_not_begun_is_not_suspected(make_session: Sessions) -> None:
         assert (execution.crashes, execution.run_at) == (2, LATER)
 
 
-def test_what_crashes_again_waits_a_little_apart_from_the_others(
+def test_of_those_that_crashed_twice_only_one_runs_at_a_time(
     make_session: Sessions,
 ) -> None:
-    id_ = _claimed(make_session, crashes=1)
-    sweep(bench(make_session, _later, FakePost()), 10)
-    with make_session() as session:
-        assert LATER < session.get_one(Execution, id_).run_at <= LATER + SPREAD
+    with make_session.begin() as session:
+        tenant = factories.congregation(session)
+        factories.booking(session, tenant)
+        rule = factories.rule(session, tenant)
+        twice = {factories.execution(session, rule, crashes=2).id for _ in range(3)}
+        once = factories.execution(session, rule, crashes=1).id
+    done = []
+    for _ in range(3):
+        claimed, nobody = _claim(make_session), _claim(make_session)
+        assert nobody == set()
+        (suspect,) = claimed & twice
+        done.append((suspect, claimed - twice))
+        with make_session.begin() as session:
+            row = session.get_one(Execution, suspect)
+            row.move_to(ExecutionState.SUCCEEDED, at=NOW)
+    assert {suspect for suspect, _ in done} == twice
+    assert [others for _, others in done] == [{once}, set(), set()]
+
+
+def _claim(make_session: Sessions) -> set[UUID]:
+    tools = bench(make_session, lambda: NOW, FakePost())
+    with make_session.begin() as session:
+        claims = executions.claim(session, tools, limit=10)
+    return {each.execution_id for each in claims}
 
 
 def test_dying_again_and_again_before_the_effect_makes_a_suspect(
