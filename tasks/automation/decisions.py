@@ -32,6 +32,7 @@ class Verdict:
     event_id: UUID | None = None
     entity_id: str | None = None
     reason: Reason | None = None  # None for a yes
+    detail: str | None = None  # what was seen, in a sentence
     execution_id: UUID | None = None
     scheduled_job_id: UUID | None = None
 
@@ -43,6 +44,7 @@ def verdict(
     event_id: UUID | None = None,
     entity_id: str | None = None,
     reason: Reason | None = None,
+    detail: str | None = None,
     execution_id: UUID | None = None,
     scheduled_job_id: UUID | None = None,
 ) -> Verdict:
@@ -55,6 +57,7 @@ def verdict(
         event_id=event_id,
         entity_id=entity_id,
         reason=reason,
+        detail=detail,
         execution_id=execution_id,
         scheduled_job_id=scheduled_job_id,
     )

@@ -23,8 +23,9 @@ from tasks.models.lane import (
     WorkerState,
 )
 from tasks.models.podcast import BookingLink, Podcast
+from tasks.models.rate import RateSlot
 from tasks.models.reason import SENTENCES, Reason
-from tasks.models.rule import LatePolicy, OffsetUnit, Rule
+from tasks.models.rule import LatePolicy, OffsetUnit, QuietPolicy, Rule
 from tasks.models.scheduled_job import JobContext, JobState, ScheduledJob
 
 __all__ = [
@@ -60,6 +61,8 @@ __all__ = [
     "OfCongregation",
     "OffsetUnit",
     "Podcast",
+    "QuietPolicy",
+    "RateSlot",
     "Reason",
     "Rule",
     "ScheduledJob",

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from sqlalchemy import Index, String, UniqueConstraint
+from sqlalchemy import Index, String, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from tasks.clock import utcnow
@@ -32,6 +32,15 @@ class Event(OfCongregation, Base):
         Index(None, "created_at", "id"),
         Index(None, "congregation_id", "booking_id", "created_at"),
         Index(None, "congregation_id", "episode_id", "created_at"),
+        # Few events name a guest, so this one stays small.
+        Index(
+            "ix_events_of_guests",
+            "congregation_id",
+            "guest_id",
+            "created_at",
+            postgresql_where=text("guest_id IS NOT NULL"),
+            sqlite_where=text("guest_id IS NOT NULL"),
+        ),
     )
 
     id: Mapped[Id]
@@ -85,6 +94,8 @@ class Decision(OfCongregation, Base):
     entity_id: Mapped[ExternalId | None]  # booking, episode or podcast of the date
     outcome: Mapped[DecisionOutcome] = mapped_column(word(DecisionOutcome))
     reason: Mapped[str | None] = mapped_column(String(32))  # a Reason; None for a yes
+    #: What was seen, in a sentence for operators; None: the reason says it all.
+    detail: Mapped[str | None] = mapped_column(String(500))
     #: The execution or job that came of it, or that it is a duplicate of.
     execution_id: Mapped[UUID | None]
     scheduled_job_id: Mapped[UUID | None]

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import Index, String, UniqueConstraint, text
+from sqlalchemy import Index, SmallInteger, String, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from tasks.clock import utcnow
@@ -117,6 +117,7 @@ class Execution(OfCongregation, Base):
     booking_id: Mapped[ExternalId | None]
     guest_id: Mapped[ExternalId | None]
     recipient: Mapped[str | None] = mapped_column(String(320))  # as last resolved
+    step: Mapped[int] = mapped_column(SmallInteger, default=0)  # 0: the rule's own deed
     idempotency_key: Mapped[str] = mapped_column(String(512))
     state: Mapped[ExecutionState] = mapped_column(
         word(ExecutionState), default=ExecutionState.PENDING
@@ -188,6 +189,7 @@ class AttemptOutcome(StrEnum):
     CRASHED = "crashed"  # the worker vanished before the effect began
     UNKNOWN = "unknown"  # the worker vanished, or the answer was lost, after it began
     RELEASED = "released"  # the worker stopped and gave it back
+    DEFERRED = "deferred"  # the rule's rate limit had no room; waits for its turn
     CANCELLED = "cancelled"
     SKIPPED = "skipped"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from enum import StrEnum
 
-from sqlalchemy import Index, String, UniqueConstraint
+from sqlalchemy import JSON, Index, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from tasks.clock import utcnow
@@ -35,6 +35,13 @@ class LatePolicy(StrEnum):
     SEND_NOW = "send_now"  # send at once, if the event itself is still ahead
 
 
+class QuietPolicy(StrEnum):
+    """What becomes of something whose moment lies in the rule's quiet hours."""
+
+    WAIT = "wait"  # it goes out when they end
+    SKIP = "skip"  # it ends as skipped/quiet_hours
+
+
 class Rule(OfCongregation, Base):
     """What an operator wants to happen, and when."""
 
@@ -56,15 +63,41 @@ class Rule(OfCongregation, Base):
     offset_unit: Mapped[OffsetUnit] = mapped_column(
         word(OffsetUnit), default=OffsetUnit.HOURS
     )
+    #: Of calendar days only: the local time of day, such as "18:00"; None: the
+    #: reference's own.
+    offset_at: Mapped[str | None] = mapped_column(String(5))
     late_policy: Mapped[LatePolicy] = mapped_column(
         word(LatePolicy), default=LatePolicy.SKIP
+    )
+    #: Minutes that a time rule may act late; None: while it helps, 0: not at all.
+    late_limit: Mapped[int | None]
+    #: Nothing goes out from here …
+    quiet_from: Mapped[str | None] = mapped_column(String(5))
+    #: … until here, in the recipient's local time; both or none.
+    quiet_until: Mapped[str | None] = mapped_column(String(5))
+    quiet_policy: Mapped[QuietPolicy] = mapped_column(
+        word(QuietPolicy), default=QuietPolicy.WAIT
     )
     action: Mapped[str] = mapped_column(String(32))  # a key of ACTIONS
     #: What the action needs, in the action's own words (see its settings class).
     settings: Mapped[Json] = mapped_column(default=dict)
     #: The webhook's signing secret, encrypted (tasks.secrets); None: not signed yet.
     secret: Mapped[str | None]
+    #: What must hold besides the trigger (``tasks.automation.conditions``); empty:
+    #: nothing.
+    conditions: Mapped[Json] = mapped_column(default=dict)
     max_attempts: Mapped[int] = mapped_column(default=5)  # 1 to 20
+    #: The longest waits after the first failure, and after however many, in seconds.
+    retry_first: Mapped[int] = mapped_column(default=30)
+    retry_longest: Mapped[int] = mapped_column(default=21_600)
+    #: How often it acts within the window at most; None: as often as it is asked to.
+    rate_limit: Mapped[int | None]
+    rate_window: Mapped[int] = mapped_column(default=60)  # minutes
+    #: What it does later, in order; read and written by tasks.automation.steps only.
+    steps: Mapped[list[Json]] = mapped_column(JSON, default=list)
+    #: The steps' sealed secrets by number; apart, so that no copy of steps has them.
+    step_secrets: Mapped[Json] = mapped_column(default=dict)
+    n_steps: Mapped[int] = mapped_column(default=0)  # ever made: no number comes twice
     version: Mapped[int] = mapped_column(default=1)  # rises with every edit
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
     updated_at: Mapped[datetime] = mapped_column(default=utcnow, onupdate=utcnow)

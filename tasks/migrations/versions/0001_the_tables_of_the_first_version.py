@@ -210,6 +210,13 @@ def upgrade() -> None:
         batch_op.create_index(
             batch_op.f("ix_events_created_at_id"), ["created_at", "id"], unique=False
         )
+        batch_op.create_index(
+            "ix_events_of_guests",
+            ["congregation_id", "guest_id", "created_at"],
+            unique=False,
+            postgresql_where=sa.text("guest_id IS NOT NULL"),
+            sqlite_where=sa.text("guest_id IS NOT NULL"),
+        )
 
     op.create_table(
         "idempotency_records",
@@ -395,6 +402,16 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("bookings", schema=None) as batch_op:
         batch_op.create_index(
+            batch_op.f("ix_bookings_congregation_id_episode_id"),
+            ["congregation_id", "episode_id"],
+            unique=False,
+        )
+        batch_op.create_index(
+            batch_op.f("ix_bookings_congregation_id_guest_id"),
+            ["congregation_id", "guest_id"],
+            unique=False,
+        )
+        batch_op.create_index(
             batch_op.f("ix_bookings_congregation_id_podcast_id_start_time"),
             ["congregation_id", "podcast_id", "start_time"],
             unique=False,
@@ -500,11 +517,24 @@ def upgrade() -> None:
         sa.Column("trigger_type", sa.String(length=64), nullable=False),
         sa.Column("offset_value", sa.Integer(), nullable=False),
         sa.Column("offset_unit", sa.String(length=32), nullable=False),
+        sa.Column("offset_at", sa.String(length=5), nullable=True),
         sa.Column("late_policy", sa.String(length=32), nullable=False),
+        sa.Column("late_limit", sa.Integer(), nullable=True),
+        sa.Column("quiet_from", sa.String(length=5), nullable=True),
+        sa.Column("quiet_until", sa.String(length=5), nullable=True),
+        sa.Column("quiet_policy", sa.String(length=32), nullable=False),
         sa.Column("action", sa.String(length=32), nullable=False),
         sa.Column("settings", sa.JSON(), nullable=False),
         sa.Column("secret", sa.Text(), nullable=True),
+        sa.Column("conditions", sa.JSON(), nullable=False),
         sa.Column("max_attempts", sa.Integer(), nullable=False),
+        sa.Column("retry_first", sa.Integer(), nullable=False),
+        sa.Column("retry_longest", sa.Integer(), nullable=False),
+        sa.Column("rate_limit", sa.Integer(), nullable=True),
+        sa.Column("rate_window", sa.Integer(), nullable=False),
+        sa.Column("steps", sa.JSON(), nullable=False),
+        sa.Column("step_secrets", sa.JSON(), nullable=False),
+        sa.Column("n_steps", sa.Integer(), nullable=False),
         sa.Column("version", sa.Integer(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),
@@ -546,6 +576,7 @@ def upgrade() -> None:
         sa.Column("entity_id", sa.String(length=64), nullable=True),
         sa.Column("outcome", sa.String(length=32), nullable=False),
         sa.Column("reason", sa.String(length=32), nullable=True),
+        sa.Column("detail", sa.String(length=500), nullable=True),
         sa.Column("execution_id", sa.Uuid(), nullable=True),
         sa.Column("scheduled_job_id", sa.Uuid(), nullable=True),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
@@ -589,6 +620,7 @@ def upgrade() -> None:
         sa.Column("booking_id", sa.String(length=64), nullable=True),
         sa.Column("guest_id", sa.String(length=64), nullable=True),
         sa.Column("recipient", sa.String(length=320), nullable=True),
+        sa.Column("step", sa.SmallInteger(), nullable=False),
         sa.Column("idempotency_key", sa.String(length=512), nullable=False),
         sa.Column("state", sa.String(length=32), nullable=False),
         sa.Column("due_at", sa.DateTime(timezone=True), nullable=False),
@@ -838,6 +870,32 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("execution_id", name=op.f("pk_execution_messages")),
     )
+    op.create_table(
+        "rate_slots",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("execution_id", sa.Uuid(), nullable=False),
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column("rule_id", sa.Uuid(), nullable=False),
+        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("used_by", sa.Integer(), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "execution_id"],
+            ["executions.congregation_id", "executions.id"],
+            name=op.f("fk_rate_slots_congregation_id_execution_id"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_rate_slots_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("execution_id", "number", name=op.f("pk_rate_slots")),
+    )
+    with op.batch_alter_table("rate_slots", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_rate_slots_rule_id_at"), ["rule_id", "at"], unique=False
+        )
+
     op.create_table(
         "scheduled_job_contexts",
         sa.Column("congregation_id", sa.Uuid(), nullable=False),
