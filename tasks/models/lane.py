@@ -32,6 +32,7 @@ class LaneTrigger(StrEnum):
     BOOT = "boot"
     DOORBELL = "doorbell"
     OPERATOR = "operator"
+    RULE = "rule"
 
 
 class LaneRun(Base):

@@ -13,6 +13,7 @@ class Reason(StrEnum):
     RULE_DISABLED = "rule_disabled"
     RULE_DELETED = "rule_deleted"
     RULE_CHANGED = "rule_changed"
+    STEP_REMOVED = "step_removed"
     OUT_OF_SCOPE = "out_of_scope"
     BOOKING_CANCELLED = "booking_cancelled"
     BOOKING_GONE = "booking_gone"
@@ -22,6 +23,8 @@ class Reason(StrEnum):
     NO_REFERENCE_DATE = "no_reference_date"
     OFFSET_IN_PAST = "offset_in_past"
     TOO_LATE = "too_late"
+    QUIET_HOURS = "quiet_hours"
+    WRONG_SIDE = "wrong_side"
     SUPPRESSED = "suppressed"
     NO_RECIPIENT = "no_recipient"
     MISSING_VARIABLE = "missing_variable"
@@ -44,6 +47,7 @@ SENTENCES: Final[Mapping[Reason, str]] = {
     _R.RULE_DISABLED: "The rule is switched off.",
     _R.RULE_DELETED: "The rule was deleted.",
     _R.RULE_CHANGED: "The rule was changed, so its jobs were planned anew.",
+    _R.STEP_REMOVED: "The step was taken out of its rule.",
     _R.OUT_OF_SCOPE: "The rule belongs to another podcast.",
     _R.BOOKING_CANCELLED: "The booking was cancelled.",
     _R.BOOKING_GONE: "The booking or episode no longer exists.",
@@ -53,6 +57,8 @@ SENTENCES: Final[Mapping[Reason, str]] = {
     _R.NO_REFERENCE_DATE: "The date that the rule counts from is not known yet.",
     _R.OFFSET_IN_PAST: "The time to do this had already passed when it was planned.",
     _R.TOO_LATE: "It was due too long ago to still be of help.",
+    _R.QUIET_HOURS: "Its moment lay in the quiet hours of the recipient.",
+    _R.WRONG_SIDE: "On that day the rule's hour lies on the wrong side of the date.",
     _R.SUPPRESSED: "The recipient does not want messages.",
     _R.NO_RECIPIENT: "There is no address to send this to.",
     _R.MISSING_VARIABLE: "A value that the message needs is missing.",
