@@ -11,7 +11,8 @@ from typing import Any, Final
 from tasks.automation.actions import ACTIONS
 from tasks.automation.triggers import TRIGGERS, Trigger
 from tasks.errors import InvalidInput
-from tasks.models import LatePolicy, OffsetUnit
+from tasks.models import LatePolicy, OffsetUnit, QuietPolicy
+from tasks.operations.rule_times import clean_times, problems_of_times
 
 NAME_MAX: Final = 120
 _LAYOUT: Final = str.maketrans("", "", "\n\r\t")
@@ -37,7 +38,12 @@ class RuleChange:
     podcast_id: str | None = None  # None: every podcast of the congregation
     offset_value: int = 0  # counts for time.* triggers only
     offset_unit: OffsetUnit = OffsetUnit.HOURS
+    offset_at: str | None = None  # "18:00"; counts for calendar days only
     late_policy: LatePolicy = LatePolicy.SKIP  # counts before a date only
+    late_limit: int | None = None  # minutes; None: while it helps, 0: not at all
+    quiet_from: str | None = None  # "22:00", the recipient's local time
+    quiet_until: str | None = None
+    quiet_policy: QuietPolicy = QuietPolicy.WAIT
     max_attempts: int = 5
 
 
@@ -71,7 +77,7 @@ def clean(change: RuleChange) -> dict[str, Any]:
         "trigger_type": trigger.name,
         "offset_value": change.offset_value if trigger.is_time else 0,
         "offset_unit": change.offset_unit if trigger.is_time else OffsetUnit.HOURS,
-        "late_policy": change.late_policy if trigger.direction < 0 else LatePolicy.SKIP,
+        **clean_times(change, trigger),
         "action": change.action,
         "settings": dict(change.settings),
         "max_attempts": change.max_attempts,
@@ -88,6 +94,8 @@ def problems_of(change: RuleChange) -> dict[str, str]:
         problems["trigger_type"] = "Choose what starts the rule."
     elif trigger.is_time and (sentence := _wrong_offset(change, trigger)):
         problems["offset_value"] = sentence
+    if trigger is not None:
+        problems.update(problems_of_times(change, trigger))
     if not 1 <= change.max_attempts <= ATTEMPTS_MAX:
         problems["max_attempts"] = f"Choose 1 to {ATTEMPTS_MAX} attempts."
     if change.action not in ACTIONS:

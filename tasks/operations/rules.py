@@ -23,6 +23,7 @@ from tasks.operations.rule_switches import (
     enable_rule,
     rotate_secret,
 )
+from tasks.operations.rule_times import TIMED_BY
 from tasks.secrets import SecretBox
 
 __all__ = [
@@ -40,7 +41,7 @@ __all__ = [
 ]
 
 #: A change to one of these moves the jobs that the rule has planned already.
-_PLANNED_BY = ("trigger_type", "offset_value", "offset_unit", "podcast_id")
+_PLANNED_BY = ("trigger_type", "podcast_id", *TIMED_BY)
 
 
 def create_rule(
