@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from dashboard.rules.scope import RuleScope
 from tasks.automation.context import build_full_context
-from tasks.automation.templating.samples import sample_values
+from tasks.templating.samples import sample_values
 from tasks.automation.triggers import Trigger
 from tasks.clock import utcnow
 from tasks.models import Booking, Episode, EpisodeGuest

@@ -18,8 +18,8 @@ from liquid import BoundTemplate
 from liquid.exceptions import LiquidError
 
 from tasks.automation.actions.base import CannotCompose
-from tasks.automation.templating.checking import find_problem, sentence_of, too_big
-from tasks.automation.templating.environment import HTML, TEXT, MissingValue, render
+from tasks.templating.checking import find_problem, sentence_of, too_big
+from tasks.templating.environment import HTML, TEXT, MissingValue, render
 from tasks.models.reason import Reason
 
 SUBJECT_MAX: Final = 255  # characters

@@ -29,8 +29,8 @@ from liquid.tag import Tag
 from liquid.undefined import UNDEFINED, Undefined, is_undefined
 from liquid.utils import ReadOnlyChainMap
 
-from tasks.automation.templating.filters import FILTERS
-from tasks.automation.templating.limits import (
+from tasks.templating.filters import FILTERS
+from tasks.templating.limits import (
     LOCALS_MAX,
     NESTING_MAX,
     OUTPUT_MAX,

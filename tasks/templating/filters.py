@@ -16,8 +16,8 @@ from liquid.exceptions import (
 from liquid.filter import math_filter
 from liquid.undefined import is_undefined
 
-from tasks.automation.templating import dates
-from tasks.automation.templating.limits import ITEMS_MAX, TEXT_MAX, check_size
+from tasks.templating import dates
+from tasks.templating.limits import ITEMS_MAX, TEXT_MAX, check_size
 
 Filter = Callable[..., Any]
 _DIGITS_MAX: Final = 15

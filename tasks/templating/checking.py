@@ -16,10 +16,10 @@ from liquid.exceptions import (
 )
 from liquid.static_analysis import TemplateAnalysis, Variable
 
-from tasks.automation.templating.environment import TAG_NAMES, TEXT, render
-from tasks.automation.templating.filters import FILTERS
-from tasks.automation.templating.limits import SOURCE_MAX, TAGS_MAX
-from tasks.automation.templating.samples import sample_values
+from tasks.templating.environment import TAG_NAMES, TEXT, render
+from tasks.templating.filters import FILTERS
+from tasks.templating.limits import SOURCE_MAX, TAGS_MAX
+from tasks.templating.samples import sample_values
 
 #: Names that stand only inside or at the end of a block.
 _PARTS: Final = frozenset({"else", "elsif", "when"})
