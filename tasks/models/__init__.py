@@ -14,6 +14,7 @@ from tasks.models.execution import (
     ExecutionMessage,
     ExecutionState,
 )
+from tasks.models.feed import Feed, FeedItem, GuestImport
 from tasks.models.lane import (
     LaneHeartbeat,
     LaneRun,
@@ -25,8 +26,15 @@ from tasks.models.lane import (
 from tasks.models.podcast import BookingLink, Podcast
 from tasks.models.rate import RateSlot
 from tasks.models.reason import SENTENCES, Reason
-from tasks.models.rule import LatePolicy, OffsetUnit, QuietPolicy, Rule
+from tasks.models.rule import LatePolicy, OffsetUnit, QuietPolicy, Rule, RulePodcast
 from tasks.models.scheduled_job import JobContext, JobState, ScheduledJob
+from tasks.models.source import (
+    CallOutcome,
+    ExternalBooking,
+    Source,
+    SourceCall,
+    SourceKind,
+)
 
 __all__ = [
     "SENTENCES",
@@ -38,6 +46,7 @@ __all__ = [
     "Booking",
     "BookingLink",
     "BookingStatus",
+    "CallOutcome",
     "Congregation",
     "Decision",
     "DecisionOutcome",
@@ -50,6 +59,10 @@ __all__ = [
     "ExecutionContext",
     "ExecutionMessage",
     "ExecutionState",
+    "ExternalBooking",
+    "Feed",
+    "FeedItem",
+    "GuestImport",
     "IdempotencyRecord",
     "JobContext",
     "JobState",
@@ -65,7 +78,11 @@ __all__ = [
     "RateSlot",
     "Reason",
     "Rule",
+    "RulePodcast",
     "ScheduledJob",
+    "Source",
+    "SourceCall",
+    "SourceKind",
     "UtcDateTime",
     "WorkerProcess",
     "WorkerState",

@@ -511,7 +511,7 @@ def upgrade() -> None:
         "rules",
         sa.Column("congregation_id", sa.Uuid(), nullable=False),
         sa.Column("id", sa.Uuid(), nullable=False),
-        sa.Column("podcast_id", sa.String(length=64), nullable=True),
+        sa.Column("podcast_ids", sa.JSON(none_as_null=True), nullable=True),
         sa.Column("name", sa.String(length=120), nullable=False),
         sa.Column("enabled", sa.Boolean(), nullable=False),
         sa.Column("trigger_type", sa.String(length=64), nullable=False),
@@ -540,11 +540,6 @@ def upgrade() -> None:
         sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("deleted_at", sa.DateTime(timezone=True), nullable=True),
         sa.ForeignKeyConstraint(
-            ["congregation_id", "podcast_id"],
-            ["podcasts.congregation_id", "podcasts.id"],
-            name=op.f("fk_rules_congregation_id_podcast_id"),
-        ),
-        sa.ForeignKeyConstraint(
             ["congregation_id"],
             ["congregations.id"],
             name=op.f("fk_rules_congregation_id"),
@@ -556,13 +551,39 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("rules", schema=None) as batch_op:
         batch_op.create_index(
-            batch_op.f("ix_rules_congregation_id_podcast_id"),
-            ["congregation_id", "podcast_id"],
-            unique=False,
-        )
-        batch_op.create_index(
             batch_op.f("ix_rules_congregation_id_trigger_type"),
             ["congregation_id", "trigger_type"],
+            unique=False,
+        )
+
+    op.create_table(
+        "rule_podcasts",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("rule_id", sa.Uuid(), nullable=False),
+        sa.Column("podcast_id", sa.String(length=64), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "podcast_id"],
+            ["podcasts.congregation_id", "podcasts.id"],
+            name=op.f("fk_rule_podcasts_congregation_id_podcast_id"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "rule_id"],
+            ["rules.congregation_id", "rules.id"],
+            name=op.f("fk_rule_podcasts_congregation_id_rule_id"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_rule_podcasts_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint(
+            "rule_id", "podcast_id", name=op.f("pk_rule_podcasts")
+        ),
+    )
+    with op.batch_alter_table("rule_podcasts", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_rule_podcasts_congregation_id_podcast_id"),
+            ["congregation_id", "podcast_id"],
             unique=False,
         )
 
@@ -916,4 +937,177 @@ def upgrade() -> None:
             "scheduled_job_id", name=op.f("pk_scheduled_job_contexts")
         ),
     )
+    op.create_table(
+        "sources",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("podcast_id", sa.String(length=64), nullable=False),
+        sa.Column("kind", sa.String(length=32), nullable=False),
+        sa.Column("name", sa.String(length=120), nullable=False),
+        sa.Column("token", sa.String(length=64), nullable=False),
+        sa.Column("secret", sa.Text(), nullable=False),
+        sa.Column("event_types", sa.JSON(), nullable=False),
+        sa.Column("only_listed", sa.Boolean(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "podcast_id"],
+            ["podcasts.congregation_id", "podcasts.id"],
+            name=op.f("fk_sources_congregation_id_podcast_id"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_sources_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_sources")),
+        sa.UniqueConstraint(
+            "congregation_id", "id", name=op.f("uq_sources_congregation_id_id")
+        ),
+        sa.UniqueConstraint("token", name=op.f("uq_sources_token")),
+    )
+    op.create_table(
+        "source_calls",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("source_id", sa.Uuid(), nullable=False),
+        sa.Column("outcome", sa.String(length=32), nullable=False),
+        sa.Column("event", sa.String(length=64), nullable=False),
+        sa.Column("sentence", sa.String(length=500), nullable=False),
+        sa.Column("booking_id", sa.String(length=64), nullable=True),
+        sa.Column("body", sa.String(length=4000), nullable=True),
+        sa.Column("n_times", sa.Integer(), nullable=False),
+        sa.Column("received_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "source_id"],
+            ["sources.congregation_id", "sources.id"],
+            name=op.f("fk_source_calls_congregation_id_source_id"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_source_calls_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_source_calls")),
+    )
+    with op.batch_alter_table("source_calls", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_source_calls_source_id_received_at"),
+            ["source_id", "received_at"],
+            unique=False,
+        )
+        batch_op.create_index(
+            batch_op.f("ix_source_calls_received_at"), ["received_at"], unique=False
+        )
+
+    op.create_table(
+        "external_bookings",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("kind", sa.String(length=32), nullable=False),
+        sa.Column("external_id", sa.String(length=200), nullable=False),
+        sa.Column("booking_id", sa.String(length=64), nullable=False),
+        sa.Column("told_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("verb", sa.String(length=16), nullable=False),
+        sa.Column("is_superseded", sa.Boolean(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_external_bookings_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint(
+            "congregation_id", "kind", "external_id", name=op.f("pk_external_bookings")
+        ),
+    )
+    op.create_table(
+        "feeds",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("podcast_id", sa.String(length=64), nullable=False),
+        sa.Column("url", sa.String(length=2048), nullable=False),
+        sa.Column("title", sa.String(length=200), nullable=False),
+        sa.Column("due_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("lease_until", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("attempt", sa.Integer(), nullable=False),
+        sa.Column("failures", sa.Integer(), nullable=False),
+        sa.Column("error", sa.String(length=500), nullable=True),
+        sa.Column("etag", sa.String(length=500), nullable=True),
+        sa.Column("last_modified", sa.String(length=100), nullable=True),
+        sa.Column("digest", sa.String(length=64), nullable=True),
+        sa.Column("n_items", sa.Integer(), nullable=False),
+        sa.Column("checked_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("good_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("changed_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("subscribed_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "podcast_id"],
+            ["podcasts.congregation_id", "podcasts.id"],
+            name=op.f("fk_feeds_congregation_id_podcast_id"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_feeds_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_feeds")),
+        sa.UniqueConstraint(
+            "congregation_id", "id", name=op.f("uq_feeds_congregation_id_id")
+        ),
+        sa.UniqueConstraint(
+            "congregation_id",
+            "podcast_id",
+            name=op.f("uq_feeds_congregation_id_podcast_id"),
+        ),
+    )
+    with op.batch_alter_table("feeds", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_feeds_due_at"), ["due_at"], unique=False)
+
+    op.create_table(
+        "feed_items",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("feed_id", sa.Uuid(), nullable=False),
+        sa.Column("guid_digest", sa.String(length=64), nullable=False),
+        sa.Column("episode_id", sa.String(length=64), nullable=False),
+        sa.Column("digest", sa.String(length=64), nullable=False),
+        sa.Column("missing_since", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "feed_id"],
+            ["feeds.congregation_id", "feeds.id"],
+            name=op.f("fk_feed_items_congregation_id_feed_id"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_feed_items_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("feed_id", "guid_digest", name=op.f("pk_feed_items")),
+    )
+    op.create_table(
+        "guest_imports",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("podcast_id", sa.String(length=64), nullable=False),
+        sa.Column("filename", sa.String(length=255), nullable=False),
+        sa.Column("content", sa.JSON(), nullable=False),
+        sa.Column("created_by", sa.String(length=255), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "podcast_id"],
+            ["podcasts.congregation_id", "podcasts.id"],
+            name=op.f("fk_guest_imports_congregation_id_podcast_id"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_guest_imports_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_guest_imports")),
+    )
+    with op.batch_alter_table("guest_imports", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_guest_imports_created_at"), ["created_at"], unique=False
+        )
+
     # ### end Alembic commands ###
