@@ -20,6 +20,7 @@ from tasks.automation.keys import event_key
 from tasks.automation.payloads import Report
 from tasks.automation.recipients import recipient_of
 from tasks.automation.records import Records, chunks, full_ids
+from tasks.automation.steps import follow_up
 from tasks.models.base import new_id
 from tasks.models.event import DecisionOutcome
 from tasks.models.execution import Execution
@@ -58,6 +59,7 @@ def evaluate(
     cases = [case for report in reports for case in _cases(report, rules, records, now)]
     executions = [case.execution for case in cases if case.execution]
     born = insert_executions(session, executions)
+    follow_up(session, _fired(cases, born), now)
     firsts = _firsts(session, [each for each in executions if each.id not in born])
     decisions.record(session, [_verdict(case, born, firsts) for case in cases], now)
     evaluated = {report.id: Evaluated() for report in reports}
@@ -106,8 +108,16 @@ def _cases(
         yield _Case(report, rule, execution=execution)
 
 
+def _fired(
+    cases: Sequence[_Case], born: set[UUID]
+) -> Iterator[tuple[Rule, NewExecution]]:
+    for case in cases:
+        if case.execution and case.execution.id in born:
+            yield case.rule, case.execution
+
+
 def _why_not(rule: Rule, report: Report) -> Reason | None:
-    if rule.podcast_id not in {None, report.podcast_id}:
+    if not rule.covers(report.podcast_id):
         return Reason.OUT_OF_SCOPE
     if not rule.enabled:
         return Reason.RULE_DISABLED

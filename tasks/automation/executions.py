@@ -40,6 +40,7 @@ class NewExecution:
     booking_id: str | None = None
     guest_id: str | None = None
     recipient: str | None = None
+    step: int = 0
 
 
 def insert_executions(session: Session, rows: Sequence[NewExecution]) -> set[UUID]:

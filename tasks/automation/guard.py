@@ -16,6 +16,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tasks.automation.records import Key, by_key, chunks
+from tasks.automation.steps import step_of
 from tasks.automation.triggers import TRIGGERS
 from tasks.models.booking import Booking, BookingStatus
 from tasks.models.episode import Episode, EpisodeStatus
@@ -136,7 +137,9 @@ def _reason_of_rule(row: Guarded, rule: Rule | None) -> Reason | None:
         return Reason.RULE_DELETED
     if not rule.enabled:
         return Reason.RULE_DISABLED
-    if rule.podcast_id not in {None, row.podcast_id}:
+    if isinstance(row, Execution) and row.step and not step_of(rule, row.step):
+        return Reason.STEP_REMOVED
+    if not rule.covers(row.podcast_id):
         return Reason.OUT_OF_SCOPE
     return None
 
@@ -172,7 +175,7 @@ def _reason_of_episode(row: Guarded, facts: _Facts) -> Reason | None:
 
 def _reason_of_time(row: Guarded, facts: _Facts, now: datetime) -> Reason | None:
     """A reminder that is still being retried must not follow what it announces."""
-    if not isinstance(row, Execution) or row.scheduled_job_id is None:
-        return None
+    if not isinstance(row, Execution) or row.scheduled_job_id is None or row.step:
+        return None  # a later step may well come after the date
     due, reference = facts.references.get(row.scheduled_job_id, (now, now))
     return Reason.TOO_LATE if due < reference <= now else None

@@ -12,6 +12,8 @@ first, since a call that also names a booking means the same publication.  A sec
 or third choice is marked (``episode/7``), since a booking and an episode may have
 the same id.
 
+``{key}:step{number}`` for what a rule does later, of either kind.
+
 Colons within ids are written ``%3A``, and what is too long ends in its digest.
 """
 
@@ -66,6 +68,11 @@ def event_key(
     parts = [ids.podcast_id, ids.episode_id, ids.booking_id, ids.guest_id]
     key = ":".join([str(rule_id), trigger_type, *map(_escaped, parts), on.isoformat()])
     return _fitting(f"{key}:{event_id}" if event_id else key)
+
+
+def step_key(key: str, step: int) -> str:
+    """Return the key of a rule's later step, made of that of its own action."""
+    return _fitting(f"{key}:step{step}")
 
 
 def time_key(rule: Rule, entity: Entity, reference_at: datetime) -> str:

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from tasks.automation.actions import ACTIONS
-from tasks.models.rule import Rule
 
 #: As long as the column; a longer address is no address.
 _MAX: Final = 320
 
 
-def recipient_of(rule: Rule, context: Mapping[str, Any]) -> str | None:
+class Doing(Protocol):
+    """A rule, or one of its steps."""
+
+    @property
+    def action(self) -> str:
+        """A key of ACTIONS."""
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What the action needs."""
+
+
+def recipient_of(doing: Doing, context: Mapping[str, Any]) -> str | None:
     """Return the address; ``None``: there is none, or the action is not known here."""
-    action = ACTIONS.get(rule.action)
-    address = action.recipient(rule.settings, context) if action else None
+    action = ACTIONS.get(doing.action)
+    address = action.recipient(doing.settings, context) if action else None
     return address[:_MAX] if address else None

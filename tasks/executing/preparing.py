@@ -17,6 +17,7 @@ from tasks.automation.actions import ACTIONS
 from tasks.automation.actions.base import Action, CannotCompose, Envelope
 from tasks.automation.context import build_contexts
 from tasks.automation.guard import why_not
+from tasks.automation.steps import secret_of, step_of
 from tasks.bulk import among
 from tasks.executing.marking import mark, note_recipients
 from tasks.executing.verdicts import Verdict, refuse
@@ -41,6 +42,7 @@ _NEEDED: Final = (
     Execution.booking_id,
     Execution.guest_id,
     Execution.recipient,
+    Execution.step,
     Execution.due_at,
     Execution.attempt,
     Execution.failures,
@@ -151,14 +153,17 @@ def _compose(
     context: Mapping[str, Any],
     earlier: Mapping[str, Any] | None,
 ) -> Ready | Verdict:
+    doing = step_of(rule, row.step)
+    if doing is None:
+        return refuse(claim, Reason.STEP_REMOVED)
     action = ACTIONS.get(row.action)
     if action is None:
         return refuse(
             claim, Reason.BAD_MESSAGE, f"There is no action {row.action!r} here."
         )
     try:
-        message = action.compose(rule.settings, context)
-        recipient = action.recipient(rule.settings, context)
+        message = action.compose(doing.settings, context)
+        recipient = action.recipient(doing.settings, context)
         if earlier is not None:
             message["body"] = earlier["body"]
     except CannotCompose as error:
@@ -170,7 +175,7 @@ def _compose(
             Reason.BAD_MESSAGE,
             "The message could not be made: an error in the program, see its log.",
         )
-    envelope = Envelope(row.id, row.congregation_id, rule.secret)
+    envelope = Envelope(row.id, row.congregation_id, secret_of(rule, row.step))
     return Ready(
         claim,
         action,

@@ -21,6 +21,7 @@ from tasks.automation.context import build_contexts
 from tasks.automation.executions import NewExecution, insert_executions
 from tasks.automation.guard import why_not
 from tasks.automation.lateness import is_too_late
+from tasks.automation.steps import follow_up
 from tasks.automation.triggers import TRIGGERS
 from tasks.claims import backlog_of, due_ids
 from tasks.crashpoints import reached
@@ -106,6 +107,8 @@ def _dispatch(session: Session, jobs: Sequence[ScheduledJob], now: datetime) -> 
     contexts = build_contexts(session, jobs)
     rows = {job.id: _execution_of(job, contexts[job.id], now) for job in jobs}
     inserted = insert_executions(session, list(rows.values()))
+    fired = [(job.rule, rows[job.id]) for job in jobs if rows[job.id].id in inserted]
+    follow_up(session, fired, now)
     for job in jobs:
         execution = rows[job.id]
         if execution.id not in inserted:
