@@ -20,6 +20,7 @@ from tasks.models import (
     EpisodeGuest,
     Podcast,
     Rule,
+    RulePodcast,
 )
 from tasks.models.base import EntityOfCongregation
 
@@ -65,14 +66,20 @@ def bookings(
 
 def rules(session: Session, of: Podcast) -> Sequence[Rule]:
     """Return the rules that listen to a podcast, its own before everybody's."""
+    is_own = Rule.id.in_(
+        select(RulePodcast.rule_id).where(
+            RulePodcast.congregation_id == of.congregation_id,
+            RulePodcast.podcast_id == of.id,
+        )
+    )
     return session.scalars(
         select(Rule)
         .where(
             Rule.congregation_id == of.congregation_id,
-            or_(Rule.podcast_id == of.id, Rule.podcast_id.is_(None)),
+            or_(is_own, Rule.podcast_ids.is_(None)),
             Rule.deleted_at.is_(None),
         )
-        .order_by(case((Rule.podcast_id.is_(None), 1), else_=0), Rule.name, Rule.id)
+        .order_by(case((Rule.podcast_ids.is_(None), 1), else_=0), Rule.name, Rule.id)
         .limit(SIDE_LIST)
     ).all()
 

@@ -164,7 +164,7 @@ def _n_coming(form: RuleForm) -> int:
     return count_coming(
         db.session(),
         place.congregation_id,
-        place.podcast_id,
+        place.podcast_ids,
         trigger.name,
         now=utcnow(),
     )

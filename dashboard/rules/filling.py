@@ -9,14 +9,19 @@ from wtforms import SelectChoice
 from dashboard.rules.drafts import draft, is_untouched
 from dashboard.rules.forms import RuleForm
 from dashboard.rules.samples import INVENTED, Sample
-from dashboard.rules.scope import Place, scope_choices
+from dashboard.rules.scope import Place, podcasts_of, scope_choices
 
 
 def offer_places(form: RuleForm, found: Sequence[Place]) -> None:
     """Say where the rule may apply; the first place is chosen when none is."""
-    form.scope.choices = scope_choices(found)
+    form.scope.choices = scope_choices(found, several=True)
     if found and not form.scope.data:
-        form.scope.data = str(found[0].scope)
+        form.scope.data = found[0].value
+    place = form.place
+    form.podcasts.choices = [
+        SelectChoice(one.podcast_id, one.title)
+        for one in (podcasts_of(found, place.congregation_id) if place else ())
+    ]
 
 
 def offer_samples(form: RuleForm, found: Sequence[Sample]) -> None:

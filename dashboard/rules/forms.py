@@ -102,6 +102,13 @@ class RuleForm(
     def refuse(self, problems: Mapping[str, str]) -> None:
         """Show each of the engine's sentences at its field, unless one stands there."""
         for name, problem in problems.items():
-            field = self["scope" if name == "podcast_id" else name]
+            field = self[self._field_of(name)]
             if not field.errors:
                 field.errors = [problem]
+
+    def _field_of(self, name: str) -> str:
+        """Return the field at which a problem of the engine's is shown."""
+        if name != "podcast_ids":
+            return name
+        place = self.place
+        return "podcasts" if place and place.is_several else "scope"

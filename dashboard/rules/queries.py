@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, and_, case, func, or_, select
+from sqlalchemy import ColumnElement, Row, Select, and_, case, func, or_, select
 from sqlalchemy.orm import Session
 
 from dashboard.paging import Page, paginate
@@ -20,6 +21,7 @@ from tasks.models import (
     ExecutionState,
     Podcast,
     Rule,
+    RulePodcast,
 )
 
 DAY: Final = timedelta(days=1)
@@ -49,7 +51,7 @@ class RuleRow:
 
     rule: Rule
     congregation: str
-    podcast: str | None  # title; None: every podcast
+    podcasts: Sequence[str]  # titles, by name; empty: every podcast
     last_fired_at: datetime | None
 
 
@@ -68,7 +70,7 @@ def rules(
     """Return a page of the rules by name; deleted ones are left out."""
     statement = _with_names().where(Rule.deleted_at.is_(None), *_conditions(wanted))
     page = paginate(session, statement, (Rule.name, Rule.id), cursor, limit)
-    rows = [RuleRow(*row) for row in page.rows]
+    rows = _rows(session, page.rows)
     return Page(rows, page.next_cursor, page.previous_cursor)
 
 
@@ -81,7 +83,7 @@ def rule(session: Session, rule_id: UUID) -> RuleRow:
     found = session.execute(_with_names().where(Rule.id == rule_id)).one_or_none()
     if found is None:
         raise NotFound("unknown_rule", "There is no such rule.")
-    return RuleRow(*found)
+    return _rows(session, [found])[0]
 
 
 def living(session: Session, rule_id: UUID) -> Rule:
@@ -114,23 +116,40 @@ def counts(
     return {rule_id: Counts(*numbers) for rule_id, *numbers in rows}
 
 
-def _with_names() -> Select[Rule, str, str | None, datetime | None]:
+def _rows(
+    session: Session, found: Sequence[Row[Rule, str, datetime | None]]
+) -> list[RuleRow]:
+    """Return the rules as a list shows them, with the podcasts that they belong to."""
+    titles: dict[UUID, list[str]] = defaultdict(list)
+    named = session.execute(
+        select(RulePodcast.rule_id, Podcast.title)
+        .join(
+            Podcast,
+            and_(
+                Podcast.congregation_id == RulePodcast.congregation_id,
+                Podcast.id == RulePodcast.podcast_id,
+            ),
+        )
+        .where(RulePodcast.rule_id.in_([rule.id for rule, *_ in found]))
+        .order_by(Podcast.title, Podcast.id)
+    )
+    for rule_id, title in named:
+        titles[rule_id].append(title)
+    return [
+        RuleRow(rule, congregation, titles[rule.id], last_fired_at)
+        for rule, congregation, last_fired_at in found
+    ]
+
+
+def _with_names() -> Select[Rule, str, datetime | None]:
     last_fired = (
         select(func.max(Execution.created_at))
         .where(Execution.rule_id == Rule.id)
         .correlate(Rule)
         .scalar_subquery()
     )
-    return (
-        select(Rule, Congregation.name, Podcast.title, last_fired)
-        .join(Congregation, Congregation.id == Rule.congregation_id)
-        .outerjoin(
-            Podcast,
-            and_(
-                Podcast.congregation_id == Rule.congregation_id,
-                Podcast.id == Rule.podcast_id,
-            ),
-        )
+    return select(Rule, Congregation.name, last_fired).join(
+        Congregation, Congregation.id == Rule.congregation_id
     )
 
 
@@ -139,9 +158,11 @@ def _conditions(wanted: RuleFilter) -> Iterator[ColumnElement[bool]]:
         yield Rule.congregation_id == wanted.scope.congregation_id
         if wanted.scope.podcast_id is not None:
             # The rules of every podcast apply to this one, too.
-            yield or_(
-                Rule.podcast_id == wanted.scope.podcast_id, Rule.podcast_id.is_(None)
+            own = select(RulePodcast.rule_id).where(
+                RulePodcast.congregation_id == wanted.scope.congregation_id,
+                RulePodcast.podcast_id == wanted.scope.podcast_id,
             )
+            yield or_(Rule.id.in_(own), Rule.podcast_ids.is_(None))
     if wanted.trigger_type:
         yield Rule.trigger_type == wanted.trigger_type
     if wanted.action:

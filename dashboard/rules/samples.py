@@ -77,8 +77,8 @@ def _newest(session: Session, scope: RuleScope, trigger: Trigger) -> Sequence[Re
 
 def _within(statement: Select[T], model: type[T], scope: RuleScope) -> Select[T]:
     kept = statement.where(model.congregation_id == scope.congregation_id)
-    if scope.podcast_id is not None:
-        kept = kept.where(model.podcast_id == scope.podcast_id)
+    if scope.podcast_ids is not None:
+        kept = kept.where(model.podcast_id.in_(scope.podcast_ids))
     return kept.limit(SAMPLES_MAX)
 
 

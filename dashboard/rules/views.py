@@ -12,7 +12,7 @@ from dashboard.extensions import db
 from dashboard.filters import plural
 from dashboard.rules import history, queries
 from dashboard.rules.filters import RuleFilterForm
-from dashboard.rules.scope import places
+from dashboard.rules.scope import applies_to, places
 from dashboard.rules.sentences import sentence
 from dashboard.security import actor, require
 from dashboard.web import render
@@ -24,6 +24,7 @@ from tasks.operations import rules
 from tasks.secrets import SecretBox
 
 bp = Blueprint("rules", __name__, url_prefix="/rules")
+bp.add_app_template_filter(applies_to)
 
 
 @bp.get("/")
@@ -65,7 +66,7 @@ def detail(rule_id: UUID) -> str:
         n_coming=count_coming(
             session,
             row.rule.congregation_id,
-            row.rule.podcast_id,
+            row.rule.podcast_ids,
             row.rule.trigger_type,
             now=now,
         ),

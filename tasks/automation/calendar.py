@@ -26,7 +26,7 @@ COMING_CAP: Final = 10_000
 def count_coming(
     session: Session,
     congregation_id: UUID,
-    podcast_id: str | None,
+    podcast_ids: Collection[str] | None,
     trigger_type: str,
     *,
     now: datetime,
@@ -40,11 +40,11 @@ def count_coming(
         return 0
     if trigger.reference == "publish":
         coming = select(Episode.id).where(
-            *_of(Episode, congregation_id, podcast_id), _goes_out_after(now)
+            *_of(Episode, congregation_id, podcast_ids), _goes_out_after(now)
         )
     else:
         coming = select(Booking.id).where(
-            *_of(Booking, congregation_id, podcast_id),
+            *_of(Booking, congregation_id, podcast_ids),
             Booking.status == BookingStatus.CONFIRMED,
             Booking.start_time > now,
         )
@@ -60,7 +60,7 @@ def coming(session: Session, rule: Rule, now: datetime) -> list[Subject]:
     if reference != "publish":
         date = Booking.start_time if reference == "recording" else Booking.confirmed_at
         bookings = select(Booking).where(
-            *_of(Booking, rule.congregation_id, rule.podcast_id),
+            *_of(Booking, rule.congregation_id, rule.podcast_ids),
             Booking.status == BookingStatus.CONFIRMED,
             date > since,
         )
@@ -71,16 +71,18 @@ def coming(session: Session, rule: Rule, now: datetime) -> list[Subject]:
             if reference == "recording"
             else _goes_out_after(since)
         )
-        of = _of(Episode, rule.congregation_id, rule.podcast_id)
+        of = _of(Episode, rule.congregation_id, rule.podcast_ids)
         subjects += _of_episodes(session, select(Episode).where(*of, is_dated))
     return [subject for subject in subjects if is_ahead(subject, rule, now)]
 
 
 def _of(
-    model: type[Booking] | type[Episode], congregation_id: UUID, podcast_id: str | None
+    model: type[Booking] | type[Episode],
+    congregation_id: UUID,
+    podcast_ids: Collection[str] | None,
 ) -> list[ColumnElement[bool]]:
     of = [model.congregation_id == congregation_id]
-    return of if podcast_id is None else [*of, model.podcast_id == podcast_id]
+    return of if podcast_ids is None else [*of, model.podcast_id.in_(podcast_ids)]
 
 
 def _goes_out_after(instant: datetime) -> ColumnElement[bool]:

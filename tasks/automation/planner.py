@@ -15,6 +15,7 @@ from uuid import UUID
 
 from tasks.automation.keys import Entity, Ids, entity_of, time_key
 from tasks.automation.lateness import due_at, timing
+from tasks.automation.quiet import Clocks, opening
 from tasks.automation.results import UNSET, Unset
 from tasks.automation.triggers import TRIGGERS, Reference
 from tasks.models.reason import Reason
@@ -35,6 +36,7 @@ class Subject:
     ids: Ids
     dates: Mapping[Reference, Date]
     timezone: str
+    host_timezone: str = "UTC"  # the podcast's own, for quiet hours
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,7 @@ class Existing:
     ids: Ids
     key: str
     due_at: datetime
+    run_at: datetime
     state: JobState
 
 
@@ -60,6 +63,7 @@ class Wanted:
     key: str
     reference_at: datetime
     due_at: datetime
+    run_at: datetime  # due_at, or when the quiet hours end that it lies in
     reason: Reason | None = None  # None: pending
 
 
@@ -121,19 +125,20 @@ def _plan_rule(
     ]
     pending = [job for job in ours if job.state is JobState.PENDING]
     date = subject.dates.get(_reference(rule), UNSET)
-    is_in_scope = rule.podcast_id in {None, subject.ids.podcast_id}
+    is_in_scope = rule.covers(subject.ids.podcast_id)
     if isinstance(date, Unset):
         made.n_undated += is_in_scope and rule.enabled
     elif not is_in_scope:
         made.noes.append(No(rule, entity, Reason.OUT_OF_SCOPE))
         _end(made, pending, Reason.RULE_CHANGED)
-    elif not rule.enabled:
-        # Its pending jobs stay: the guard stops them, unless it is enabled in time.
-        made.noes.append(No(rule, entity, Reason.RULE_DISABLED))
     elif date is None:
         made.noes.append(No(rule, entity, Reason.NO_REFERENCE_DATE))
         _end(made, pending, Reason.NO_REFERENCE_DATE)
+    elif not rule.enabled and not pending:
+        made.noes.append(No(rule, entity, Reason.RULE_DISABLED))
     else:
+        # The jobs of a rule that is off go along with their date: the guard stops
+        # them, unless it is switched on in time.
         _reconcile(made, _want(subject, rule, entity, date, now), ours, now)
 
 
@@ -149,7 +154,9 @@ def _want(
 ) -> Wanted:
     when = timing(rule, TRIGGERS[rule.trigger_type], date, subject.timezone, now)
     key = time_key(rule, entity, date)
-    return Wanted(rule, subject, entity, key, date, when.due_at, when.reason)
+    clocks = Clocks(guest=subject.timezone, host=subject.host_timezone)
+    run_at = opening(rule, when.due_at, clocks.of(rule.settings), date)
+    return Wanted(rule, subject, entity, key, date, when.due_at, run_at, when.reason)
 
 
 def _reconcile(
@@ -173,6 +180,8 @@ def _serves(job: Existing, wanted: Wanted, now: datetime) -> bool:
         job.key == wanted.key
         # A promise that has passed was planned "at once"; that instant is behind us.
         and (job.due_at == promised or promised < now)
+        # An operator's "run now" is not taken back.
+        and (job.run_at == wanted.run_at or job.run_at <= now)
         and job.ids == wanted.subject.ids
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
+from uuid import UUID
 
 from sqlalchemy import JSON, Index, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
@@ -47,14 +48,14 @@ class Rule(OfCongregation, Base):
 
     __tablename__ = "rules"
     __table_args__ = (
-        within_congregation("podcast_id", "podcasts"),
         UniqueConstraint("congregation_id", "id"),
         Index(None, "congregation_id", "trigger_type"),
-        Index(None, "congregation_id", "podcast_id"),
     )
 
     id: Mapped[Id]
-    podcast_id: Mapped[ExternalId | None]  # None: every podcast of the congregation
+    #: The podcasts that it belongs to, copied from ``rule_podcasts`` so that no sweep
+    #: needs a query for them; None: every podcast of the congregation.
+    podcast_ids: Mapped[list[str] | None] = mapped_column(JSON(none_as_null=True))
     name: Mapped[str] = mapped_column(String(120))
     enabled: Mapped[bool] = mapped_column(default=True)
     trigger_type: Mapped[str] = mapped_column(String(64))  # a key of TRIGGERS
@@ -87,12 +88,12 @@ class Rule(OfCongregation, Base):
     #: nothing.
     conditions: Mapped[Json] = mapped_column(default=dict)
     max_attempts: Mapped[int] = mapped_column(default=5)  # 1 to 20
-    #: The longest waits after the first failure, and after however many, in seconds.
-    retry_first: Mapped[int] = mapped_column(default=30)
-    retry_longest: Mapped[int] = mapped_column(default=21_600)
+    #: The longest wait after the first failure; it doubles with each further one …
+    retry_first_seconds: Mapped[int] = mapped_column(default=30)
+    retry_longest_minutes: Mapped[int] = mapped_column(default=360)  # … up to this
     #: How often it acts within the window at most; None: as often as it is asked to.
     rate_limit: Mapped[int | None]
-    rate_window: Mapped[int] = mapped_column(default=60)  # minutes
+    rate_window_minutes: Mapped[int] = mapped_column(default=60)
     #: What it does later, in order; read and written by tasks.automation.steps only.
     steps: Mapped[list[Json]] = mapped_column(JSON, default=list)
     #: The steps' sealed secrets by number; apart, so that no copy of steps has them.
@@ -102,3 +103,21 @@ class Rule(OfCongregation, Base):
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
     updated_at: Mapped[datetime] = mapped_column(default=utcnow, onupdate=utcnow)
     deleted_at: Mapped[datetime | None]  # soft: its history stays readable
+
+    def covers(self, podcast_id: str | None) -> bool:
+        """Whether the rule belongs to a podcast."""
+        return self.podcast_ids is None or podcast_id in self.podcast_ids
+
+
+class RulePodcast(OfCongregation, Base):
+    """A podcast that a rule belongs to; a rule without any belongs to all of them."""
+
+    __tablename__ = "rule_podcasts"
+    __table_args__ = (
+        within_congregation("rule_id", "rules"),
+        within_congregation("podcast_id", "podcasts"),
+        Index(None, "congregation_id", "podcast_id"),
+    )
+
+    rule_id: Mapped[UUID] = mapped_column(primary_key=True)
+    podcast_id: Mapped[ExternalId] = mapped_column(primary_key=True)

@@ -9,14 +9,16 @@ from datetime import timedelta
 from typing import Any, Final
 
 from tasks.automation.actions import ACTIONS
+from tasks.automation.condition_checks import clean_conditions
+from tasks.automation.condition_checks import problems_of as problems_of_conditions
 from tasks.automation.triggers import TRIGGERS, Trigger
 from tasks.errors import InvalidInput
 from tasks.models import LatePolicy, OffsetUnit, QuietPolicy
+from tasks.operations.rule_limits import clean_limits, problems_of_limits
 from tasks.operations.rule_times import clean_times, problems_of_times
 
 NAME_MAX: Final = 120
 _LAYOUT: Final = str.maketrans("", "", "\n\r\t")
-ATTEMPTS_MAX: Final = 20
 #: The longest offset: nothing is planned further away than ten years.
 OFFSET_MAX: Final = timedelta(days=3652)
 #: The largest value of each unit within ``OFFSET_MAX``.
@@ -35,7 +37,7 @@ class RuleChange:
     trigger_type: str
     action: str
     settings: Mapping[str, Any] = field(default_factory=dict)
-    podcast_id: str | None = None  # None: every podcast of the congregation
+    podcast_ids: tuple[str, ...] | None = None  # None: every one of the congregation
     offset_value: int = 0  # counts for time.* triggers only
     offset_unit: OffsetUnit = OffsetUnit.HOURS
     offset_at: str | None = None  # "18:00"; counts for calendar days only
@@ -44,7 +46,12 @@ class RuleChange:
     quiet_from: str | None = None  # "22:00", the recipient's local time
     quiet_until: str | None = None
     quiet_policy: QuietPolicy = QuietPolicy.WAIT
+    conditions: Mapping[str, Any] = field(default_factory=dict)  # empty: none
     max_attempts: int = 5
+    retry_first_seconds: int = 30
+    retry_longest_minutes: int = 360
+    rate_limit: int | None = None  # None: as often as it is asked to
+    rate_window_minutes: int = 60
 
 
 class InvalidRule(InvalidInput):
@@ -80,7 +87,8 @@ def clean(change: RuleChange) -> dict[str, Any]:
         **clean_times(change, trigger),
         "action": change.action,
         "settings": dict(change.settings),
-        "max_attempts": change.max_attempts,
+        "conditions": clean_conditions(change.conditions),
+        **clean_limits(change),
     }
 
 
@@ -96,8 +104,8 @@ def problems_of(change: RuleChange) -> dict[str, str]:
         problems["offset_value"] = sentence
     if trigger is not None:
         problems.update(problems_of_times(change, trigger))
-    if not 1 <= change.max_attempts <= ATTEMPTS_MAX:
-        problems["max_attempts"] = f"Choose 1 to {ATTEMPTS_MAX} attempts."
+        problems.update(problems_of_conditions(change.conditions, trigger))
+    problems.update(problems_of_limits(change))
     if change.action not in ACTIONS:
         problems["action"] = "Choose what the rule does."
     elif trigger is not None:

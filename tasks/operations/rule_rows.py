@@ -8,6 +8,7 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from tasks.automation import conditions
 from tasks.automation.replan import Replanned
 from tasks.errors import Conflict, NotFound
 from tasks.models import Rule
@@ -51,7 +52,7 @@ def facts(rule: Rule) -> dict[str, Any]:
     """Return what the audit log keeps of a rule, as JSON values."""
     return {
         "name": rule.name,
-        "podcast_id": rule.podcast_id,
+        "podcast_ids": rule.podcast_ids,
         "enabled": rule.enabled,
         "trigger_type": rule.trigger_type,
         "offset": f"{rule.offset_value} {rule.offset_unit}",
@@ -63,7 +64,12 @@ def facts(rule: Rule) -> dict[str, Any]:
         "quiet_policy": rule.quiet_policy.value,
         "action": rule.action,
         **{f"settings.{key}": value for key, value in rule.settings.items()},
+        "conditions": conditions.sentence(rule.conditions),
         "max_attempts": rule.max_attempts,
+        "retry_first_seconds": rule.retry_first_seconds,
+        "retry_longest_minutes": rule.retry_longest_minutes,
+        "rate_limit": rule.rate_limit,
+        "rate_window_minutes": rule.rate_window_minutes,
         "version": rule.version,
     }
 

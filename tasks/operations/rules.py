@@ -11,10 +11,11 @@ from sqlalchemy.orm import Session
 
 from tasks.automation.replan import Replanned, move_jobs, plan_coming
 from tasks.errors import Conflict, NotFound
-from tasks.models import Congregation, Podcast, Rule, new_id
+from tasks.models import Congregation, Rule, new_id
 from tasks.operations.audit import Actor
 from tasks.operations.rule_fields import InvalidRule, RuleChange, clean
 from tasks.operations.rule_rows import RuleSaved, audit, facts, find_rule, new_secret
+from tasks.operations.rule_scope import clean_scope, problem_of_scope, write_scope
 from tasks.operations.rule_switches import (
     RuleDeleted,
     count_pending,
@@ -41,7 +42,7 @@ __all__ = [
 ]
 
 #: A change to one of these moves the jobs that the rule has planned already.
-_PLANNED_BY = ("trigger_type", "podcast_id", *TIMED_BY)
+_PLANNED_BY = ("trigger_type", "podcast_ids", *TIMED_BY)
 
 
 def create_rule(
@@ -121,6 +122,8 @@ def _add(session: Session, rule: Rule) -> None:
     try:
         with session.begin_nested():
             session.add(rule)
+            session.flush()
+            write_scope(session, rule)
     except IntegrityError:
         raise Conflict("already_saved", "This rule was saved already.") from None
 
@@ -150,6 +153,7 @@ def _write(
     if rule.action == "webhook" and rule.secret is None:
         secret = new_secret(rule, box)
     session.flush()
+    write_scope(session, rule)
     summary = f"Changed the rule “{rule.name}”."
     audit(session, rule, actor, "edited", summary, before=old)
     return secret
@@ -164,9 +168,8 @@ def _values(
     except InvalidRule as refused:
         problems.update(refused.problems)
         values = {}
-    podcast_id = change.podcast_id
-    if podcast_id and session.get(Podcast, (congregation_id, podcast_id)) is None:
-        problems["podcast_id"] = "There is no such podcast; choose another."
+    if problem := problem_of_scope(session, congregation_id, change.podcast_ids):
+        problems["podcast_ids"] = problem
     if problems:
         raise InvalidRule(problems)
-    return {**values, "podcast_id": podcast_id}
+    return {**values, "podcast_ids": clean_scope(change.podcast_ids)}

@@ -127,7 +127,7 @@ def test_a_rule_is_created_through_the_form(
     (rule,) = read(Rule)
     assert answer.status_code == 303
     assert answer.location == f"/rules/{rule.id}"
-    assert (rule.name, rule.podcast_id, rule.enabled) == ("Welcome", "show", True)
+    assert (rule.name, rule.podcast_ids, rule.enabled) == ("Welcome", ["show"], True)
     assert rule.settings == {
         "recipient": "guest",
         "subject": "Hello {{ guest.name }}",

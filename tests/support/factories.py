@@ -22,6 +22,7 @@ from tasks.models import (
     ScheduledJob,
     new_id,
 )
+from tasks.operations.rule_scope import write_scope
 
 NOW = datetime(2026, 3, 10, 12, 0, tzinfo=UTC)
 EMAIL_SETTINGS = {
@@ -78,9 +79,12 @@ def rule(session: Session, congregation_id: UUID, **values: Any) -> Rule:
         "action": "email",
         "settings": dict(EMAIL_SETTINGS),
     }
+    podcast_id = values.pop("podcast_id", None)  # of one podcast, the usual case
+    values.setdefault("podcast_ids", [podcast_id] if podcast_id else None)
     row = Rule(congregation_id=congregation_id, **defaults | values)
     session.add(row)
     session.flush()
+    write_scope(session, row)
     return row
 
 

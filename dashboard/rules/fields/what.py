@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from wtforms import SelectField, StringField
+from wtforms import SelectField, SelectMultipleField, StringField
+from wtforms.widgets import CheckboxInput, ListWidget
 
 from dashboard.rules.choices import action_choices, trigger_choices
 from dashboard.rules.fields.base import FieldGroup
@@ -19,6 +20,13 @@ class WhatFields(FieldGroup):
 
     name = StringField("Name", render_kw={"maxlength": NAME_MAX, "autocomplete": "off"})
     scope = SelectField("Applies to", validate_choice=False)
+    # Counts when the scope says "several".
+    podcasts = SelectMultipleField(
+        "These podcasts",
+        validate_choice=False,  # the engine says it better
+        widget=ListWidget(prefix_label=False),
+        option_widget=CheckboxInput(),
+    )
     trigger_type = SelectField(
         "When",
         choices=trigger_choices(),
@@ -35,14 +43,14 @@ class WhatFields(FieldGroup):
     @property
     def place(self) -> RuleScope | None:
         """Where the rule applies; None when the choice is none of ours."""
-        return RuleScope.of(self.scope.data)
+        return RuleScope.of(self.scope.data, self.podcasts.data or ())
 
     def said(self) -> dict[str, Any]:
         """Return the choices."""
         place = self.place
         return {
             "name": self.name.data or "",
-            "podcast_id": place.podcast_id if place else None,
+            "podcast_ids": place.podcast_ids if place else None,
             "trigger_type": self.trigger_type.data or "",
             "action": self.action.data or "",
         }
@@ -50,9 +58,12 @@ class WhatFields(FieldGroup):
     @staticmethod
     def shown(rule: Rule) -> dict[str, Any]:
         """Return the rule's choices."""
+        ids = rule.podcast_ids
+        scope = RuleScope(rule.congregation_id, None if ids is None else tuple(ids))
         return {
             "name": rule.name,
-            "scope": str(RuleScope(rule.congregation_id, rule.podcast_id)),
+            "scope": str(scope),
+            "podcasts": ids or [],
             "trigger_type": rule.trigger_type,
             "action": rule.action,
         }

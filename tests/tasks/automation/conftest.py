@@ -25,6 +25,7 @@ from tasks.models import (
     Rule,
     ScheduledJob,
 )
+from tests.support import factories
 
 NOW = datetime(2026, 3, 10, 12, 0, tzinfo=UTC)
 
@@ -47,10 +48,10 @@ class World:
                 "html": "",
             },
         }
-        rule = Rule(
-            congregation_id=self.id, trigger_type=trigger_type, **{**defaults, **values}
-        )
-        return self.add(rule)
+        with self.make_session.begin() as session:
+            return factories.rule(
+                session, self.id, trigger_type=trigger_type, **{**defaults, **values}
+            )
 
     def booking(self, id: str = "b1", **values: Any) -> Booking:  # noqa: A002
         defaults: dict[str, Any] = {

@@ -103,7 +103,6 @@ RULE = Rule(
     offset_value=24,
     offset_unit=OffsetUnit.HOURS,
     enabled=True,
-    podcast_id=None,
     late_policy="skip",
 )
 SUBJECT = Subject(
@@ -120,6 +119,7 @@ def _existing(made: Plan, state: JobState, **values: object) -> Existing:
         "ids": SUBJECT.ids,
         "key": wanted.key,
         "due_at": wanted.due_at,
+        "run_at": wanted.run_at,
         "state": state,
     }
     return Existing(**{**defaults, **values})  # type: ignore[arg-type]

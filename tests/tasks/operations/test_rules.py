@@ -98,9 +98,11 @@ def audited(session: Session) -> list[str]:
 
 def test_a_rule_is_created_as_the_operator_said(begin: Begin, of: UUID) -> None:
     with begin() as session:
-        rule = create(session, of, replace(MAIL, name="  Welcome ", podcast_id="show"))
+        rule = create(
+            session, of, replace(MAIL, name="  Welcome ", podcast_ids=("show",))
+        )
 
-        assert (rule.name, rule.podcast_id, rule.version) == ("Welcome", "show", 1)
+        assert (rule.name, rule.podcast_ids, rule.version) == ("Welcome", ["show"], 1)
         assert rule.enabled
         assert rule.secret is None
         assert audited(session) == ["rule.created"]
@@ -122,7 +124,7 @@ def test_what_does_not_count_for_a_trigger_is_not_kept(begin: Begin, of: UUID) -
         ("name", replace(MAIL, name="two\nlines")),
         ("trigger_type", replace(MAIL, trigger_type="booking.exploded")),
         ("action", replace(MAIL, action="fax")),
-        ("podcast_id", replace(MAIL, podcast_id="elsewhere")),
+        ("podcast_ids", replace(MAIL, podcast_ids=("elsewhere",))),
         ("offset_value", replace(REMINDER, offset_value=-1)),
         ("offset_value", replace(REMINDER, offset_value=10**30)),
         (
@@ -158,14 +160,16 @@ def test_a_wrong_field_is_named(
 
 
 def test_all_that_is_wrong_is_said_at_once(begin: Begin, of: UUID) -> None:
-    bad = replace(REMINDER, name="", offset_value=-1, podcast_id="x", max_attempts=99)
+    bad = replace(
+        REMINDER, name="", offset_value=-1, podcast_ids=("x",), max_attempts=99
+    )
     with begin() as session, pytest.raises(InvalidRule) as refused:
         create(session, of, bad)
 
     assert set(refused.value.problems) == {
         "name",
         "offset_value",
-        "podcast_id",
+        "podcast_ids",
         "max_attempts",
     }
 
@@ -349,7 +353,7 @@ def test_a_rule_moved_to_another_podcast_ends_its_jobs(begin: Begin, of: UUID) -
         session.add(Podcast(congregation_id=of, id="other", title="Other"))
         factories.booking(session, of)
         rule = create(session, of, REMINDER, also_coming=True)
-        edit(session, rule, replace(REMINDER, podcast_id="other"))
+        edit(session, rule, replace(REMINDER, podcast_ids=("other",)))
 
         assert jobs_of(session, rule, JobState.PENDING) == []
         assert len(jobs_of(session, rule, JobState.SUPERSEDED)) == 1
