@@ -17,7 +17,6 @@ from tasks.operations.rule_limits import (
     RETRY_LONGEST_MAX,
 )
 
-
 _NAMES: Final = (
     "max_attempts",
     "retry_first_seconds",

@@ -1,0 +1,199 @@
+"""Which conditions a rule may have; forms, imports and verbs ask here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from difflib import get_close_matches
+from enum import StrEnum
+from typing import Any, Final
+
+from tasks.automation.comparing import moment_of, number_of
+from tasks.automation.conditions import (
+    WITHOUT_VALUE,
+    WORDS,
+    Condition,
+    Match,
+    Operator,
+    choices,
+    match_of,
+    rows_of,
+)
+from tasks.automation.triggers import Trigger
+from tasks.models.base import Json
+from tasks.models.booking import BookingStatus
+from tasks.models.episode import EpisodeStatus
+
+CONDITIONS_MAX: Final = 20
+VALUE_MAX: Final = 500
+FIELD_MAX: Final = 100
+#: Field names between dots; what producers tell may be deeper than our own records.
+_FIELD: Final = re.compile(r"[A-Za-z_][\w-]*(\.[\w-]+){0,5}", re.ASCII)
+_EVENT: Final = ("event.type", "event.occurred_at")
+
+
+class Kind(StrEnum):
+    """What a field's values are."""
+
+    TEXT = "text"
+    NUMBER = "number"
+    DATE = "date"
+    TOLD = "told"  # only the producer knows
+
+
+_O = Operator
+_ALWAYS: Final = (_O.EMPTY, _O.NOT_EMPTY)
+_OF_TEXT: Final = (
+    _O.IS,
+    _O.IS_NOT,
+    _O.CONTAINS,
+    _O.CONTAINS_NOT,
+    _O.STARTS_WITH,
+    _O.ONE_OF,
+)
+#: The operators that fit each kind, in the order of the form's select.
+OPERATORS: Final[Mapping[Kind, tuple[Operator, ...]]] = {
+    Kind.TEXT: (*_OF_TEXT, *_ALWAYS),
+    Kind.NUMBER: (_O.IS, _O.IS_NOT, _O.LESS, _O.MORE, _O.ONE_OF, *_ALWAYS),
+    Kind.DATE: (_O.BEFORE, _O.AFTER, *_ALWAYS),
+    Kind.TOLD: tuple(Operator),
+}
+_NUMBERS: Final = frozenset({"episode.episode_number"})
+_DATE_ENDS: Final = ("_time", "_at", "_for")
+#: Fields that have few values; another one would never be met.
+_VALUES: Final[Mapping[str, tuple[str, ...]]] = {
+    "booking.status": tuple(BookingStatus),
+    "episode.status": tuple(EpisodeStatus),
+}
+
+
+def fields_of(trigger: Trigger) -> tuple[str, ...]:
+    """Return the fields that a trigger offers."""
+    return trigger.variables + _EVENT
+
+
+def is_told(field: str, trigger: Trigger) -> bool:
+    """Whether only a producer's own context can have the field."""
+    root = field.partition(".")[0]
+    return all(name.partition(".")[0] != root for name in fields_of(trigger))
+
+
+def kind_of(field: str, trigger: Trigger) -> Kind:
+    """Return what a field's values are."""
+    if is_told(field, trigger):
+        return Kind.TOLD
+    if field in _NUMBERS:
+        return Kind.NUMBER
+    return Kind.DATE if field.endswith(_DATE_ENDS) else Kind.TEXT
+
+
+def clean_conditions(conditions: Mapping[str, Any]) -> Json:
+    """Return conditions as they are kept; ``problems_of`` found nothing before."""
+    rows = rows_of(conditions)
+    if not rows:
+        return {}
+    kept = [
+        Condition(row.field.strip(), row.operator, row.value.strip()).as_json
+        for row in rows
+    ]
+    return {"match": match_of(conditions).value, "rows": kept}
+
+
+def problems_of(conditions: Mapping[str, Any], trigger: Trigger) -> dict[str, str]:
+    """Return what is wrong: ``conditions.0.value`` -> sentence; empty means good.
+
+    Rows are counted from 0.
+    """
+    if not conditions:
+        return {}
+    rows = conditions.get("rows", [])
+    if conditions.keys() - {"match", "rows"} or not isinstance(rows, list):
+        return {"conditions": "Conditions have a “match” and a list of “rows”."}
+    if conditions.get("match", Match.ALL) not in set(Match):
+        return {"conditions": "Say whether all or any of the conditions must hold."}
+    if len(rows) > CONDITIONS_MAX:
+        return {"conditions": f"A rule has at most {CONDITIONS_MAX} conditions."}
+    problems: dict[str, str] = {}
+    for number, row in enumerate(rows):
+        for part, sentence in _problems_of_row(row, trigger).items():
+            problems[f"conditions.{number}.{part}"] = sentence
+    return problems
+
+
+def _problems_of_row(row: object, trigger: Trigger) -> dict[str, str]:
+    if not isinstance(row, Mapping) or row.keys() - {"field", "operator", "value"}:
+        return {"field": "A condition has a field, an operator and a value."}
+    field, operator, value = (row.get(n, "") for n in ("field", "operator", "value"))
+    if sentence := _wrong_field(field, trigger):
+        return {"field": sentence}
+    kind = kind_of(field.strip(), trigger)
+    if sentence := _wrong_operator(operator, field.strip(), kind):
+        return {"operator": sentence}
+    sentence = _wrong_value(value, Operator(operator), field.strip(), kind)
+    return {"value": sentence} if sentence else {}
+
+
+def _wrong_field(field: object, trigger: Trigger) -> str | None:
+    name = field.strip() if isinstance(field, str) else ""
+    if not name:
+        return "Choose a field."
+    if len(name) > FIELD_MAX or not _FIELD.fullmatch(name):
+        return "A field is a name such as booking.status: letters, digits, _ and dots."
+    if name in fields_of(trigger):
+        return None
+    if not is_told(name, trigger):
+        near = get_close_matches(name, fields_of(trigger), n=1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        return f"There is no field {name} here.{hint}"
+    if trigger.is_time:
+        return (
+            f"Nothing tells {name}: a date comes without values of an application's "
+            "own. Choose one of the fields offered."
+        )
+    return None
+
+
+def _wrong_operator(operator: object, field: str, kind: Kind) -> str | None:
+    if not isinstance(operator, str) or operator not in set(Operator):
+        return "Choose how to compare."
+    fitting = OPERATORS[kind]
+    if operator in fitting:
+        return None
+    words = ", ".join(WORDS[each] for each in fitting)
+    noun = "text" if kind is Kind.TEXT else f"a {kind}"
+    return f"{field} is {noun}; it can be compared so: {words}."
+
+
+def _wrong_value(
+    value: object, operator: Operator, field: str, kind: Kind
+) -> str | None:
+    if operator in WITHOUT_VALUE:
+        return None
+    text = value.strip() if isinstance(value, str) else ""
+    if not text or (operator is _O.ONE_OF and not choices(text)):
+        return "Say what to compare with."
+    if len(text) > VALUE_MAX:
+        return f"A value has at most {VALUE_MAX} characters; this one has {len(text)}."
+    if not text.isprintable():
+        return "The value holds characters that do not print; type it anew."
+    if operator in {_O.BEFORE, _O.AFTER}:
+        is_good = moment_of(text) is not None
+        return (
+            None if is_good else "Write a date such as 2026-03-12 or 2026-03-12 14:00."
+        )
+    parts = choices(text) if operator is _O.ONE_OF else [text]
+    if kind is Kind.NUMBER or operator in {_O.LESS, _O.MORE}:
+        wrong = [each for each in parts if number_of(each) is None]
+        return f"“{wrong[0]}” is no number; write it as 7 or 2.5." if wrong else None
+    return _never(parts, operator, field)
+
+
+def _never(parts: list[str], operator: Operator, field: str) -> str | None:
+    """Return a sentence when a field of few values is compared with none of them."""
+    known = _VALUES.get(field)
+    if known is None or operator not in {_O.IS, _O.IS_NOT, _O.ONE_OF}:
+        return None
+    wrong = [each for each in parts if each.casefold() not in known]
+    if not wrong:
+        return None
+    return f"{field} is never “{wrong[0]}”; it is one of: {', '.join(known)}."
