@@ -81,7 +81,8 @@ def _read(session: Session, about: ColumnElement[bool]) -> Iterable[Existing]:
     rows = session.execute(
         select(
             *(job.id, job.rule_id, job.trigger_type, job.podcast_id, job.episode_id),
-            *(job.booking_id, job.guest_id, job.idempotency_key, job.due_at, job.state),
+            *(job.booking_id, job.guest_id, job.idempotency_key),
+            *(job.due_at, job.run_at, job.state),
         ).where(about)
     )
     for (
@@ -94,10 +95,11 @@ def _read(session: Session, about: ColumnElement[bool]) -> Iterable[Existing]:
         guest,
         key,
         due,
+        run,
         state,
     ) in rows:
         ids = Ids(podcast, episode, booking, guest)
-        yield Existing(id_, rule_id, trigger, ids, key, due, state)
+        yield Existing(id_, rule_id, trigger, ids, key, due, run, state)
 
 
 def end_jobs(
@@ -161,7 +163,7 @@ def _columns(job_id: UUID, wanted: Wanted, now: datetime) -> dict[str, object]:
         "timezone": wanted.subject.timezone,
         "state": JobState.SKIPPED if reason else JobState.PENDING,
         "due_at": wanted.due_at,
-        "run_at": wanted.due_at,
+        "run_at": wanted.run_at,
         "reason": reason,
         "settled_at": now if reason else None,
         "created_at": now,

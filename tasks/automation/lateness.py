@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -23,14 +23,19 @@ LATE_AFTER: Final = timedelta(hours=24)
 def due_at(rule: Rule, reference_at: datetime, timezone: str) -> datetime:
     """Return the instant at which a time rule is due, in UTC.
 
-    Minutes and hours are elapsed time; days keep the wall clock of ``timezone``.
+    Minutes and hours are elapsed time; days keep the wall clock of ``timezone``, or
+    go to the rule's own time of day there.
     """
     direction = TRIGGERS[rule.trigger_type].direction
     amount = direction * rule.offset_value
-    if rule.offset_unit == OffsetUnit.DAYS and amount:
+    in_days = rule.offset_unit == OffsetUnit.DAYS
+    if in_days and (amount or rule.offset_at):
         zone = ZoneInfo(first_zone(timezone))
         wall = reference_at.astimezone(zone).replace(tzinfo=None)
-        return instant_of(wall + timedelta(days=amount), zone)
+        wall += timedelta(days=amount)
+        if rule.offset_at:
+            wall = datetime.combine(wall, time.fromisoformat(rule.offset_at))
+        return instant_of(wall, zone)
     return reference_at + timedelta(**{str(rule.offset_unit): amount})
 
 
@@ -43,15 +48,22 @@ def is_too_late(
 ) -> bool:
     """Return whether a time rule that is due since ``due_at`` has lost its sense.
 
-    A reminder of 24 hours may go out 6 hours late, one of an hour 15 minutes; none
-    goes out when what it announces has begun, save one that is due at that instant.
+    A reminder of 24 hours may go out 6 hours late, one of an hour 15 minutes, unless
+    the rule has a limit of its own.  None goes out when what it announces has begun,
+    save one that is due at that instant.
     """
+    if trigger.direction < 0 and due_at < reference_at <= now:
+        return True
+    return now > due_at + _limit(rule, trigger, reference_at - due_at)
+
+
+def _limit(rule: Rule, trigger: Trigger, distance: timedelta) -> timedelta:
+    """Return how late a rule may act whose moment lies ``distance`` before its date."""
+    if rule.late_limit is not None:
+        return max(LATE_MIN, timedelta(minutes=rule.late_limit))
     if trigger.direction >= 0:
-        return now > due_at + LATE_AFTER
-    if rule.offset_value == 0:
-        return now > due_at + LATE_MIN
-    share = (reference_at - due_at) * LATE_SHARE
-    return now >= reference_at or now > due_at + max(LATE_MIN, share)
+        return LATE_AFTER
+    return max(LATE_MIN, distance * LATE_SHARE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +80,15 @@ def timing(
     """Return what becomes of a time rule that is planned at ``now``.
 
     One whose instant has passed runs at once if it still helps: an after-rule within
-    24 hours, a before-rule that says "send now" while the event is still ahead.
+    its limit, a before-rule that says "send now" while the event is still ahead.
     """
     due = due_at(rule, reference_at, timezone)
+    if (due - reference_at) * trigger.direction < timedelta(0):
+        return Timing(due, Reason.WRONG_SIDE)
     if due >= now:
         return Timing(due)
     if trigger.direction < 0:
         helps = rule.late_policy == LatePolicy.SEND_NOW and now < reference_at
     else:
-        helps = now <= due + LATE_AFTER
+        helps = not is_too_late(rule, trigger, due, reference_at, now)
     return Timing(now) if helps else Timing(due, Reason.OFFSET_IN_PAST)

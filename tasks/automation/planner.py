@@ -155,7 +155,7 @@ def _want(
     when = timing(rule, TRIGGERS[rule.trigger_type], date, subject.timezone, now)
     key = time_key(rule, entity, date)
     clocks = Clocks(guest=subject.timezone, host=subject.host_timezone)
-    run_at = opening(rule, when.due_at, clocks.of(rule.settings), date)
+    run_at = opening(rule, when.due_at, clocks, date)
     return Wanted(rule, subject, entity, key, date, when.due_at, run_at, when.reason)
 
 

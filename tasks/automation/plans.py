@@ -63,7 +63,7 @@ def reconcile(
     born = insert_jobs(session, list(wanted.items()), now)
     decisions.record(session, [v for w in works for v in _verdicts(w, born)], now)
     running = [wanted[job_id] for job_id in born if wanted[job_id].reason is None]
-    if any(job.due_at <= now for job in running):
+    if any(job.run_at <= now for job in running):
         doorbell.ask(session, "scheduled_jobs")
     return [_result(work, born, ended) for work in works]
 

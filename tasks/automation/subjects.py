@@ -13,7 +13,8 @@ from sqlalchemy.orm import Session
 from tasks.automation.checks import checked_ids, checked_instant, checked_timezone
 from tasks.automation.context import Case
 from tasks.automation.planner import Date, Subject
-from tasks.automation.records import Records, full_ids, load_records
+from tasks.automation.quiet import clocks_of
+from tasks.automation.records import full_ids, load_records
 from tasks.automation.references import refuse_unknown
 from tasks.automation.results import UNSET
 from tasks.automation.scope import congregation_of
@@ -63,6 +64,7 @@ def subject_of(session: Session, context: TimeContext) -> Subject:
     booked = _checked(context.booking_date, "booking_date")
     if isinstance(booked, datetime) and booking and booking.confirmed_at:
         booked = booking.confirmed_at
+    clocks = clocks_of(case, records)
     return Subject(
         congregation_id=case.congregation_id,
         ids=full_ids(case, records),
@@ -71,7 +73,8 @@ def subject_of(session: Session, context: TimeContext) -> Subject:
             "publish": _checked(context.publish_date, "publish_date"),
             "booking": booked,
         },
-        timezone=_zone(case, records, checked_timezone(context.timezone)),
+        timezone=first_zone(checked_timezone(context.timezone), clocks.guest),
+        host_timezone=clocks.host,
     )
 
 
@@ -90,7 +93,7 @@ def of_bookings(session: Session, bookings: Sequence[Booking]) -> list[Subject]:
                 "recording": row.start_time if _is_confirmed(row) else None,
                 "booking": row.confirmed_at if _is_confirmed(row) else None,
             },
-            _zone(case, records),
+            *clocks_of(case, records),
         )
         for case, row in zip(cases, bookings, strict=True)
     ]
@@ -117,7 +120,7 @@ def of_episodes(
                 "recording": None if row.id in booked else row.recording_at,
                 "publish": _publish_date(row),
             },
-            _zone(case, records),
+            *clocks_of(case, records),
         )
         for case, row in zip(cases, episodes, strict=True)
     ]
@@ -154,14 +157,3 @@ def _is_confirmed(row: Booking) -> bool:
 
 def _checked(date: Date, field: str) -> Date:
     return checked_instant(date, field) if date else date
-
-
-def _zone(case: Case, records: Records, given: str | None = None) -> str:
-    of = case.congregation_id
-    owners = (
-        records.bookings.get((of, case.booking_id or "")),
-        records.episodes.get((of, case.episode_id or "")),
-        records.podcasts.get((of, case.podcast_id or "")),
-        records.congregations.get(of),
-    )
-    return first_zone(given, *(owner.timezone for owner in owners if owner))
