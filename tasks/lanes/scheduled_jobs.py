@@ -7,9 +7,10 @@ execution exist together or not at all.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 from uuid import UUID
 
 from sqlalchemy import select
@@ -19,10 +20,9 @@ from tasks import doorbell
 from tasks.automation.actions import ACTIONS
 from tasks.automation.context import build_contexts
 from tasks.automation.executions import NewExecution, insert_executions
-from tasks.automation.guard import why_not
-from tasks.automation.lateness import is_too_late
+from tasks.automation.judging import Judged, judge
+from tasks.automation.overdue import overtake
 from tasks.automation.steps import follow_up
-from tasks.automation.triggers import TRIGGERS
 from tasks.claims import backlog_of, due_ids
 from tasks.crashpoints import reached
 from tasks.lane import Backlog, Bench
@@ -38,6 +38,8 @@ class ScheduledJobSweep:
     dispatched: tuple[UUID, ...] = ()
     skipped: tuple[UUID, ...] = ()
     missed: tuple[UUID, ...] = ()
+    superseded: tuple[UUID, ...] = ()  # a later reminder of the same goes out
+    waiting: tuple[UUID, ...] = ()  # until its recipient's quiet hours end
     is_full: bool = False
 
 
@@ -46,13 +48,11 @@ def sweep(bench: Bench, limit: int) -> ScheduledJobSweep:
     now = bench.clock()
     with bench.begin() as session:
         jobs = _due(session, now, limit)
-        reasons = _reasons(session, jobs, now)
-        going = [job for job in jobs if job.id not in reasons]
-        _dispatch(session, going, now)
-        for job in jobs:
-            if (reason := reasons.get(job.id)) is not None:
-                job.move_to(_end_for(reason), at=now, reason=reason)
-        if going:
+        judged = judge(session, jobs, now=now)
+        _dispatch(session, judged.going, now)
+        overtake(session, judged.going, judged.siblings, now)
+        _settle(jobs, judged, now)
+        if judged.going:
             reached("in_dispatch")
             doorbell.ask(session, "executions")
         states: dict[JobState, list[UUID]] = defaultdict(list)
@@ -62,6 +62,8 @@ def sweep(bench: Bench, limit: int) -> ScheduledJobSweep:
         dispatched=tuple(states[JobState.DISPATCHED]),
         skipped=tuple(states[JobState.SKIPPED]),
         missed=tuple(states[JobState.MISSED]),
+        superseded=tuple(states[JobState.SUPERSEDED]),
+        waiting=tuple(states[JobState.PENDING]),
         is_full=len(jobs) == limit,
     )
 
@@ -84,23 +86,19 @@ def _due(session: Session, now: datetime, limit: int) -> Sequence[ScheduledJob]:
     ).all()
 
 
-def _reasons(
-    session: Session, jobs: Sequence[ScheduledJob], now: datetime
-) -> Mapping[UUID, Reason]:
-    reasons = dict(why_not(session, jobs, now=now))
+_ENDS: Final = {
+    Reason.TOO_LATE: JobState.MISSED,
+    Reason.SUPERSEDED: JobState.SUPERSEDED,
+}
+
+
+def _settle(jobs: Sequence[ScheduledJob], judged: Judged, now: datetime) -> None:
     for job in jobs:
-        trigger = TRIGGERS.get(job.trigger_type)
-        # run_at before due_at: an operator said "run now", so it cannot be too late.
-        # run_at after it: planned late on purpose; then that plan is what counts.
-        if trigger is not None and job.id not in reasons:
-            planned = max(job.due_at, job.run_at)
-            if is_too_late(job.rule, trigger, planned, job.reference_at, now):
-                reasons[job.id] = Reason.TOO_LATE
-    return reasons
-
-
-def _end_for(reason: Reason) -> JobState:
-    return JobState.MISSED if reason is Reason.TOO_LATE else JobState.SKIPPED
+        if (reason := judged.ended.get(job.id)) is not None:
+            state = _ENDS.get(reason, JobState.SKIPPED)
+            job.move_to(state, at=now, reason=reason)
+        elif (until := judged.waits.get(job.id)) is not None:
+            job.run_at = until
 
 
 def _dispatch(session: Session, jobs: Sequence[ScheduledJob], now: datetime) -> None:
