@@ -44,6 +44,7 @@ PAGES: Final = (
     "tokens",
     "operators.views",
     "setup",
+    "hooks",
     "audit",
     "api",
 )

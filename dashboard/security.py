@@ -38,7 +38,7 @@ PUBLIC: Final = frozenset(
     }
 )
 #: Blueprints that ask for their own credentials.
-OWN_CREDENTIALS: Final = frozenset({"api"})
+OWN_CREDENTIALS: Final = frozenset({"api", "hooks"})
 #: Least role for everything in a blueprint, also for looking.
 BLUEPRINT_ROLES: Final[Mapping[str, RoleName]] = {"operators": RoleName.ADMIN}
 #: Changes that a viewer may make: they concern nobody else.

@@ -1,0 +1,1 @@
+"""Where bookings, episodes and guests come from without a line of code."""
