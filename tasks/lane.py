@@ -82,6 +82,8 @@ class Lane:
     #: The field of Config that replaces ``every``; None: the cadence is fixed.
     every_setting: str | None = None
     workers: int = 1  # sweeps at once; operators may change it, 1 to WORKERS_MAX
+    #: Whether a rule may ask for a sweep; never for a lane that runs executions.
+    is_startable: bool = False
 
 
 #: The most workers an operator may give to one lane of one process.

@@ -47,6 +47,7 @@ LANES: Final = (
         name="janitor",
         title="Janitor",
         purpose="Removes what is past its keeping time.",
+        is_startable=True,
         sweep=janitor.sweep,
         backlog=janitor.backlog,
         every=timedelta(hours=1),
