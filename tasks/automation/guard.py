@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 from tasks.automation.records import Key, by_key, chunks
 from tasks.automation.steps import step_of
 from tasks.automation.triggers import TRIGGERS
+from tasks.automation.waiting import Dates, dates_of, waited_too_long
 from tasks.models.booking import Booking, BookingStatus
 from tasks.models.episode import Episode, EpisodeStatus
 from tasks.models.execution import Execution
@@ -40,7 +41,7 @@ class _Facts:
     rules: Mapping[UUID, Rule]
     bookings: Mapping[Key, Booking]
     episodes: Mapping[Key, Episode]
-    references: Mapping[UUID, tuple[datetime, datetime]]  # job -> due_at, reference_at
+    dates: Mapping[UUID, Dates]  # of executions that a job led to
 
 
 def why_not(
@@ -79,7 +80,7 @@ def _facts(session: Session, rows: Sequence[Guarded]) -> _Facts:
         rules=_rules(session, {row.rule_id for row in rows}),
         bookings=by_key(session, Booking, bookings),
         episodes=by_key(session, Episode, episodes),
-        references=_references(session, rows),
+        dates=dates_of(session, rows),
     )
 
 
@@ -93,29 +94,6 @@ def _rules(session: Session, ids: Iterable[UUID]) -> dict[UUID, Rule]:
         )
         found.update({rule.id: rule for rule in rules})
     return found
-
-
-def _references(
-    session: Session, rows: Sequence[Guarded]
-) -> dict[UUID, tuple[datetime, datetime]]:
-    """Return the dates of the jobs that led to executions of before-rules."""
-    wanted = {
-        row.scheduled_job_id
-        for row in rows
-        if isinstance(row, Execution) and _is_before(row) and row.scheduled_job_id
-    }
-    found: dict[UUID, tuple[datetime, datetime]] = {}
-    for chunk in chunks(sorted(wanted)):
-        jobs = select(
-            ScheduledJob.id, ScheduledJob.due_at, ScheduledJob.reference_at
-        ).where(ScheduledJob.id.in_(chunk))
-        found.update({id_: (due, at) for id_, due, at in session.execute(jobs)})
-    return found
-
-
-def _is_before(row: Guarded) -> bool:
-    trigger = TRIGGERS.get(row.trigger_type)
-    return trigger is not None and trigger.direction < 0
 
 
 def _needs_episode(trigger_type: str) -> bool:
@@ -174,8 +152,7 @@ def _reason_of_episode(row: Guarded, facts: _Facts) -> Reason | None:
 
 
 def _reason_of_time(row: Guarded, facts: _Facts, now: datetime) -> Reason | None:
-    """A reminder that is still being retried must not follow what it announces."""
-    if not isinstance(row, Execution) or row.scheduled_job_id is None or row.step:
-        return None  # a later step may well come after the date
-    due, reference = facts.references.get(row.scheduled_job_id, (now, now))
-    return Reason.TOO_LATE if due < reference <= now else None
+    dates, rule = facts.dates.get(row.id), facts.rules.get(row.rule_id)
+    if dates is None or not waited_too_long(row.trigger_type, rule, dates, now):
+        return None
+    return Reason.TOO_LATE

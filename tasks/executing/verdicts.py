@@ -49,8 +49,16 @@ def refuse(claim: Claim, reason: Reason, sentence: str | None = None) -> Verdict
 
 
 def release(claim: Claim, now: datetime) -> Verdict:
-    """Return the verdict on an execution whose worker stops before it began."""
+    """Return the verdict on an execution given back before it began, due at ``now``."""
     return Verdict(claim, ExecutionState.PENDING, AttemptOutcome.RELEASED, run_at=now)
+
+
+def stop(claim: Claim, why: Reason | datetime) -> Verdict:
+    """Return the verdict on what must not act now: why it ends, or until when to wait.
+
+    Waiting uses up none of the rule's attempts.
+    """
+    return refuse(claim, why) if isinstance(why, Reason) else release(claim, why)
 
 
 def judge(
