@@ -9,26 +9,18 @@ full with ``{{ booking.start_time | local_time }}``.
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Collection, Mapping
-from functools import lru_cache
-from typing import Any, Final, Literal
-
-from liquid import BoundTemplate
-from liquid.exceptions import LiquidError
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final
 
 from tasks.automation.actions.base import CannotCompose
-from tasks.templating.checking import find_problem, sentence_of, too_big
-from tasks.templating.environment import HTML, TEXT, MissingValue, render
 from tasks.models.reason import Reason
+from tasks.templating.answers import MISSING
+from tasks.templating.renderer import RENDERER, Kind, Refusal, Request
 
 SUBJECT_MAX: Final = 255  # characters
-_DEPTH_MAX: Final = 20  # levels of a context
-#: Unicode's classes of what breaks or hides in a line: controls, separators.
-_NOT_IN_A_LINE: Final = frozenset({"Cc", "Zl", "Zp", "Cs"})
-_TOO_DEEP: Final = "The template is nested too deeply; make it simpler."
-
-Kind = Literal["text", "html"]
+#: What breaks or hides in a line: controls, separators, halves of a character.
+_NOT_IN_A_LINE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 def check_template(source: str, variables: Collection[str]) -> str | None:
@@ -37,7 +29,15 @@ def check_template(source: str, variables: Collection[str]) -> str | None:
     Args:
         variables: The dotted names that the rule's trigger gives.
     """
-    return find_problem(source, variables)
+    return RENDERER.check(source, variables)
+
+
+def render_all(requests: Sequence[Request]) -> list[list[str] | CannotCompose]:
+    """Render many messages at once: the texts of each, or why it has none."""
+    return [
+        _refused(answer) if isinstance(answer, Refusal) else answer
+        for answer in RENDERER.render_all(requests)
+    ]
 
 
 def render_text(source: str, context: Mapping[str, Any]) -> str:
@@ -64,7 +64,16 @@ def render_subject(source: str, context: Mapping[str, Any]) -> str:
     Raises:
         CannotCompose: the same, or the line is empty, too long or not one line.
     """
-    subject = _render("text", source, context).strip()
+    return clean_subject(_render("text", source, context))
+
+
+def clean_subject(text: str) -> str:
+    """Return a rendered subject without the white space around it.
+
+    Raises:
+        CannotCompose: it is empty, too long or not one line.
+    """
+    subject = text.strip()
     if (problem := subject_problem(subject)) is not None:
         raise CannotCompose(Reason.BAD_MESSAGE, problem)
     return subject
@@ -76,45 +85,21 @@ def subject_problem(subject: str) -> str | None:
         return "The subject is empty."
     if len(subject) > SUBJECT_MAX:
         return f"The subject may have at most {SUBJECT_MAX} characters."
-    if any(unicodedata.category(char) in _NOT_IN_A_LINE for char in subject):
+    if _NOT_IN_A_LINE.search(subject):
         return "The subject must be one line, without control characters."
     if "=?" in subject:  # mail programs, and some Pythons, would decode it
         return "The subject must not contain =?."
     return None
 
 
-# The seam: a later version renders in a child process with limits of its own.
 def _render(kind: Kind, source: str, context: Mapping[str, Any]) -> str:
-    try:
-        return render(_parsed(kind, source), _plain(dict(context), 0))
-    except MissingValue as error:
-        raise CannotCompose(
-            Reason.MISSING_VARIABLE,
-            f"The message needs {error.name}, which is missing.",
-        ) from error
-    except LiquidError as error:
-        raise CannotCompose(Reason.BAD_MESSAGE, sentence_of(error, source)) from error
-    except (RecursionError, MemoryError) as error:
-        raise CannotCompose(Reason.BAD_MESSAGE, _TOO_DEEP) from error
+    (answer,) = render_all([Request(((kind, source),), context)])
+    if isinstance(answer, CannotCompose):
+        raise answer
+    return answer[0]
 
 
-@lru_cache(maxsize=256)
-def _parsed(kind: Kind, source: str) -> BoundTemplate:
-    if (problem := too_big(source)) is not None:
-        raise CannotCompose(Reason.BAD_MESSAGE, problem)
-    return (HTML if kind == "html" else TEXT).from_string(source)
-
-
-def _plain(value: Any, depth: int) -> Any:  # noqa: ANN401  # JSON in, JSON out
-    """Return plain JSON values; nothing with methods reaches a template."""
-    if depth > _DEPTH_MAX:
-        raise RecursionError
-    if isinstance(value, dict):
-        return {str(key): _plain(each, depth + 1) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each, depth + 1) for each in value]
-    if value is None or isinstance(value, bool | int | float):
-        return value
-    # Lone surrogates cannot be written; everything else stays as it is.
-    text = str(value)
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+def _refused(refusal: Refusal) -> CannotCompose:
+    is_missing = refusal.why == MISSING
+    reason = Reason.MISSING_VARIABLE if is_missing else Reason.BAD_MESSAGE
+    return CannotCompose(reason, refusal.sentence)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,19 +14,18 @@ from sqlalchemy.orm import Session, load_only
 
 from tasks.automation.actions import ACTIONS
 from tasks.automation.actions.base import Action, CannotCompose, Envelope
+from tasks.automation.composing import Ask, Composed, compose_all
 from tasks.automation.context import build_contexts
 from tasks.automation.guard import why_not
+from tasks.automation.hushing import hushed
 from tasks.automation.steps import secret_of, step_of
 from tasks.bulk import among
 from tasks.executing.marking import mark, note_recipients
-from tasks.executing.verdicts import Verdict, refuse
+from tasks.executing.verdicts import Verdict, refuse, stop
 from tasks.held import Claim
 from tasks.models.execution import Execution, ExecutionMessage
-from tasks.models.reason import Reason
+from tasks.models.reason import SENTENCES, Reason
 from tasks.models.rule import Rule
-
-logger = logging.getLogger(__name__)
-
 
 #: What guard, context and action read of an execution; instants cost the most.
 _NEEDED: Final = (
@@ -79,21 +77,18 @@ def prepare(
     rules = _rules(session, executions)
     earlier = _earlier_messages(session, executions)
     # Guarded last, so that as little time as possible lies between look and effect.
+    messages = compose_all(
+        [_ask(row, rules[row.rule_id], contexts[row.id]) for row in executions]
+    )
     composed = [
-        _compose(
-            claim,
-            row,
-            rules[row.rule_id],
-            contexts[row.id] | {"event": _event(row)},
-            earlier.get(row.id),
-        )
-        for claim, row in rows
+        _composed(claim, row, rules[row.rule_id], message, earlier.get(row.id))
+        for (claim, row), message in zip(rows, messages, strict=True)
     ]
-    reasons = why_not(session, executions, now=now)
+    stops = hushed(session, executions, rules, now) | why_not(
+        session, executions, now=now
+    )
     prepared = [
-        refuse(each.claim, reason)
-        if (reason := reasons.get(each.claim.execution_id))
-        else each
+        stop(each.claim, why) if (why := stops.get(each.claim.execution_id)) else each
         for each in composed
     ]
     ready = [each for each in prepared if isinstance(each, Ready)]
@@ -146,42 +141,30 @@ def _earlier_messages(
     return {each.execution_id: each.message for each in stored}
 
 
-def _compose(
+def _ask(row: Execution, rule: Rule, context: Mapping[str, Any]) -> Ask | CannotCompose:
+    doing = step_of(rule, row.step)
+    if doing is None:
+        return CannotCompose(Reason.STEP_REMOVED, SENTENCES[Reason.STEP_REMOVED])
+    return Ask(row.action, doing.settings, {**context, "event": _event(row)})
+
+
+def _composed(
     claim: Claim,
     row: Execution,
     rule: Rule,
-    context: Mapping[str, Any],
+    composed: Composed | CannotCompose,
     earlier: Mapping[str, Any] | None,
 ) -> Ready | Verdict:
-    doing = step_of(rule, row.step)
-    if doing is None:
-        return refuse(claim, Reason.STEP_REMOVED)
-    action = ACTIONS.get(row.action)
-    if action is None:
-        return refuse(
-            claim, Reason.BAD_MESSAGE, f"There is no action {row.action!r} here."
-        )
-    try:
-        message = action.compose(doing.settings, context)
-        recipient = action.recipient(doing.settings, context)
-        if earlier is not None:
-            message["body"] = earlier["body"]
-    except CannotCompose as error:
-        return refuse(claim, error.reason, error.sentence)
-    except Exception:  # one row's bug must not stop the others' work
-        logger.exception("execution.compose_failed", extra={"id": str(row.id)})
-        return refuse(
-            claim,
-            Reason.BAD_MESSAGE,
-            "The message could not be made: an error in the program, see its log.",
-        )
-    envelope = Envelope(row.id, row.congregation_id, secret_of(rule, row.step))
+    if isinstance(composed, CannotCompose):
+        return refuse(claim, composed.reason, composed.sentence)
+    if earlier is not None:
+        composed.message["body"] = earlier["body"]
     return Ready(
         claim,
-        action,
-        message,
-        recipient,
-        envelope,
+        ACTIONS[row.action],
+        composed.message,
+        composed.recipient,
+        Envelope(row.id, row.congregation_id, secret_of(rule, row.step)),
         row.failures,
         row.max_attempts,
         time.monotonic(),

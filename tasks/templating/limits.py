@@ -16,7 +16,7 @@ NESTING_MAX: Final = 10  # blocks within blocks
 TEXT_MAX: Final = 256 * 1024  # characters that a filter takes or gives
 ITEMS_MAX: Final = 10_000  # of a list or range that a filter takes or gives
 NUMBER_MAX: Final = 1 << 63
-SECONDS_MAX: Final = 2.0  # of this thread's processor time
+SECONDS_MAX: Final = 1.0  # of this thread's processor time
 
 
 class Stopwatch:

@@ -8,22 +8,32 @@ from typing import Any, Final
 
 from tasks.automation.actions.base import Action, Effects
 from tasks.automation.actions.mail import EmailAction
+from tasks.automation.actions.notify import NotifyAction
+from tasks.automation.actions.start_lane import StartLaneAction
 from tasks.automation.actions.webhook import WebhookAction
 from tasks.config import Config
 from tasks.errors import InvalidInput
 
 _EMAIL: Final = EmailAction()
 _WEBHOOK: Final = WebhookAction()
+_NOTIFY: Final = NotifyAction()
+START_LANE: Final = StartLaneAction()
 
 #: All actions by name, in the order in which operators see them.
 ACTIONS: Final[Mapping[str, Action]] = MappingProxyType(
-    {_EMAIL.name: _EMAIL, _WEBHOOK.name: _WEBHOOK}
+    {each.name: each for each in (_EMAIL, _WEBHOOK, _NOTIFY, START_LANE)}
 )
 
 
-def configure(config: Config) -> None:
-    """Let ``check`` know what the installation allows; once, at the start."""
+def configure(config: Config, lanes: Mapping[str, str]) -> None:
+    """Let ``check`` know what the installation allows; once, at the start.
+
+    Args:
+        lanes: those that a rule may start, name -> title.
+    """
     _WEBHOOK.configure(config)
+    _NOTIFY.configure(config)
+    START_LANE.configure(lanes)
 
 
 def make_effects(config: Config) -> Effects:
@@ -31,6 +41,7 @@ def make_effects(config: Config) -> Effects:
     # Not above: these modules need this package's ``base``.
     from tasks.outbound.guard import UrlRules
     from tasks.outbound.mail import SmtpMailer
+    from tasks.outbound.notify import AppriseNotifier
     from tasks.outbound.smtp import MailServer
     from tasks.outbound.web import WebPoster
     from tasks.secrets import SecretBox
@@ -41,6 +52,7 @@ def make_effects(config: Config) -> Effects:
             sender=config.mail_from,
         ),
         poster=WebPoster(SecretBox(config.secret_key), UrlRules.of(config)),
+        notifier=AppriseNotifier(SecretBox(config.secret_key), UrlRules.of(config)),
     )
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 from uuid import UUID
 
 from tasks.models.reason import Reason
+
+#: What leaves the house, as a plain JSON object.
+Message = dict[str, Any]
 
 
 class CannotCompose(Exception):
@@ -58,7 +61,8 @@ class Envelope:
 
     execution_id: UUID
     congregation_id: UUID
-    secret: str | None  # the rule's sealed signing secret; None: it has none
+    #: What the action keeps sealed: a signing key, an address; None: nothing.
+    secret: str | None
 
 
 class Mailer(Protocol):
@@ -75,12 +79,40 @@ class Poster(Protocol):
         """Post, within a total deadline; never raises for what a server does."""
 
 
+class Notifier(Protocol):
+    """Notifies one place: a chat, a phone."""
+
+    def notify(self, message: Mapping[str, Any], envelope: Envelope) -> Outcome:
+        """Notify, within a total deadline; never raises for what a service does."""
+
+
+class Starter(Protocol):
+    """Asks lanes for a sweep."""
+
+    def start(self, lane: str, envelope: Envelope) -> Outcome:
+        """Ask for one sweep; the same envelope twice is one request."""
+
+
+class Nowhere:
+    """The way out of a process that has none of this kind."""
+
+    def notify(self, message: Mapping[str, Any], envelope: Envelope) -> Outcome:
+        """Answer that there is no way."""
+        return TryAgain("This worker sends no notifications.")
+
+    def start(self, lane: str, envelope: Envelope) -> Outcome:
+        """Answer that there is no way."""
+        return TryAgain("This worker starts no lanes.")
+
+
 @dataclass(frozen=True, slots=True)
 class Effects:
     """The ways out of the house; tests pass fakes."""
 
     mailer: Mailer
     poster: Poster
+    notifier: Notifier = field(default_factory=Nowhere)
+    starter: Starter = field(default_factory=Nowhere)
 
 
 class Action(Protocol):
@@ -116,3 +148,27 @@ class Action(Protocol):
         self, message: Mapping[str, Any], envelope: Envelope, effects: Effects
     ) -> Outcome:
         """Let the message leave the house.  Called with no transaction open."""
+
+
+@runtime_checkable
+class ComposesMany(Protocol):
+    """An action that composes many messages in less time than one by one."""
+
+    def compose_all(
+        self, asks: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]
+    ) -> list[Message | CannotCompose]:
+        """Return the message for each pair of settings and context, or why not."""
+
+
+@runtime_checkable
+class KeepsSecret(Protocol):
+    """An action with a setting that is a secret, such as an address with a key."""
+
+    #: The setting; among the others only its mask is kept, it itself is sealed.
+    secret_setting: str
+
+    def mask(self, secret: str) -> str:
+        """Return what may be shown of the secret; it is no secret that is good."""
+
+    def is_mask(self, text: str) -> bool:
+        """Whether the text stands for a secret that is kept already."""

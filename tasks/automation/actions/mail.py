@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from tasks.automation import messages  # whole: it imports this package's base
-from tasks.automation.actions.base import CannotCompose, Effects, Envelope, Outcome
+from tasks.automation.actions.base import (
+    CannotCompose,
+    Effects,
+    Envelope,
+    Message,
+    Outcome,
+)
 from tasks.automation.triggers import TRIGGERS
 from tasks.models.reason import Reason
 from tasks.outbound.mailboxes import BadAddress, read_address
+from tasks.templating.renderer import Kind, Request
 
 #: Who a mail can go to: word in the settings -> title for operators.
 RECIPIENTS: Final[Mapping[str, str]] = {
@@ -71,16 +78,23 @@ class EmailAction:
         Raises:
             CannotCompose: no or no good address, a missing value, a bad template.
         """
-        to = self._address(settings, context)
-        html = str(settings.get("html") or "")
-        return {
-            "to": to,
-            "subject": messages.render_subject(
-                str(settings.get("subject") or ""), context
-            ),
-            "text": messages.render_text(str(settings.get("text") or ""), context),
-            "html": messages.render_html(html, context) if html.strip() else "",
-        }
+        (message,) = self.compose_all([(settings, context)])
+        if isinstance(message, CannotCompose):
+            raise message
+        return message
+
+    def compose_all(
+        self, asks: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]
+    ) -> list[Message | CannotCompose]:
+        """Return the message for each pair of settings and context, or why not."""
+        addresses = [self._address(*ask) for ask in asks]
+        rendered = messages.render_all(
+            [Request(_parts(settings), context) for settings, context in asks]
+        )
+        return [
+            _message(address, texts)
+            for address, texts in zip(addresses, rendered, strict=True)
+        ]
 
     def act(
         self, message: Mapping[str, Any], envelope: Envelope, effects: Effects
@@ -88,17 +102,45 @@ class EmailAction:
         """Send the mail."""
         return effects.mailer.send(message, envelope)
 
-    def _address(self, settings: Mapping[str, Any], context: Mapping[str, Any]) -> str:
+    def _address(
+        self, settings: Mapping[str, Any], context: Mapping[str, Any]
+    ) -> str | CannotCompose:
         given = self.recipient(settings, context)
         if given is None:
             who = RECIPIENTS.get(str(settings.get("recipient")), "The recipient")
-            raise CannotCompose(
+            return CannotCompose(
                 Reason.NO_RECIPIENT, f"{who} has no e-mail address on record."
             )
         try:
             return read_address(given)
         except BadAddress as error:
-            raise CannotCompose(Reason.NO_RECIPIENT, str(error)) from error
+            return CannotCompose(Reason.NO_RECIPIENT, str(error))
+
+
+def _parts(settings: Mapping[str, Any]) -> tuple[tuple[Kind, str], ...]:
+    """Return the templates of a mail: subject, text and, when there is one, HTML."""
+    html = str(settings.get("html") or "")
+    parts: tuple[tuple[Kind, str], ...] = (
+        ("text", str(settings.get("subject") or "")),
+        ("text", str(settings.get("text") or "")),
+    )
+    return (*parts, ("html", html)) if html.strip() else parts
+
+
+def _message(
+    address: str | CannotCompose,
+    texts: list[str] | CannotCompose,
+) -> Message | CannotCompose:
+    if isinstance(address, CannotCompose):
+        return address
+    if isinstance(texts, CannotCompose):
+        return texts
+    subject, text, *html = texts
+    try:
+        subject = messages.clean_subject(subject)
+    except CannotCompose as refused:
+        return refused
+    return {"to": address, "subject": subject, "text": text, "html": "".join(html)}
 
 
 def _check_recipient(settings: Mapping[str, Any]) -> dict[str, str]:
