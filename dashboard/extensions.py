@@ -14,6 +14,7 @@ from flask_wtf.csrf import CSRFProtect
 from sqlalchemy import Engine
 from sqlalchemy.engine import make_url
 
+from tasks.config import Config
 from tasks.db import CongregationSession, make_engine
 from tasks.models import Base
 
@@ -28,7 +29,8 @@ class Database(SQLAlchemy):
     def _make_engine(
         self, bind_key: str | None, options: dict[str, Any], app: Flask
     ) -> Engine:
-        return make_engine(make_url(options["url"]))
+        config: Config = app.config["CARILLON"]
+        return make_engine(make_url(options["url"]), loop_rate=config.loop_rate)
 
 
 db = Database(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import socket
+from dataclasses import replace
 
 from sqlalchemy import Engine
 
@@ -15,16 +16,18 @@ from tasks.config import Config
 from tasks.db import make_engine, sessions
 from tasks.lane import Bench, Timing
 from tasks.models.lane import LaneTrigger
+from tasks.operations.lane_starts import LaneStarter
 from tasks.registry import lane as find_lane
 from tasks.runner import run_lane
 
 
 def make_bench(config: Config, engine: Engine) -> Bench:
     """Return what this process's sweeps work with."""
+    begin, clock = sessions(engine).begin, DatabaseClock(engine)
     return Bench(
-        begin=sessions(engine).begin,
-        clock=DatabaseClock(engine),
-        effects=make_effects(config),
+        begin=begin,
+        clock=clock,
+        effects=replace(make_effects(config), starter=LaneStarter(begin, clock)),
         worker=f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(3)}",
         timing=Timing(config.lease, config.keep_settled, config.keep_runs),
     )
@@ -33,7 +36,8 @@ def make_bench(config: Config, engine: Engine) -> Bench:
 def make_sweeper(config: Config) -> queue.Sweeper:
     """Return what runs a lane in a stock Huey consumer."""
     queue.configure(config)
-    bench = make_bench(config, make_engine(config.database_url))
+    engine = make_engine(config.database_url, loop_rate=config.loop_rate)
+    bench = make_bench(config, engine)
 
     def sweep(name: str, trigger: LaneTrigger) -> None:
         run_lane(find_lane(name), bench, trigger)

@@ -24,6 +24,8 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 EX_CONFIG: Final = 78
 #: A production key shorter than this is refused; 32 bytes written in hex have 64.
 SECRET_KEY_MIN: Final = 32
+#: How often a rule that could loop may act on one thing within an hour.
+LOOP_RATE: Final = 30
 _WEAK_KEYS: Final = frozenset({"secret", "changeme", "change-me", "dev", "development"})
 
 
@@ -53,6 +55,7 @@ class Config:
     shutdown_grace: timedelta  # how long a stopping worker may finish what it holds
     keep_settled: timedelta  # how long settled executions and jobs stay
     keep_runs: timedelta  # how long lane runs stay
+    loop_rate: int  # times an hour that a rule may act on one booking, episode, guest
     body_limit: int  # bytes of one API request
     page_size: int  # rows of one list page
 
@@ -98,6 +101,7 @@ class Config:
             shutdown_grace=read.seconds("SHUTDOWN_SECONDS", 25, low=0, high=600),
             keep_settled=read.days("KEEP_SETTLED_DAYS", 90),
             keep_runs=read.days("KEEP_RUNS_DAYS", 7),
+            loop_rate=read.number("LOOP_RATE", LOOP_RATE, low=1, high=100_000),
             body_limit=read.number("BODY_LIMIT", 262_144, low=1024, high=16_777_216),
             page_size=read.number("PAGE_SIZE", 50, low=10, high=200),
         )

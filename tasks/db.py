@@ -21,6 +21,7 @@ from sqlalchemy.orm import (
 )
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from tasks.config import LOOP_RATE
 from tasks.errors import ScopeMissing
 from tasks.models.access import AuditEntry
 from tasks.models.base import OfCongregation
@@ -37,17 +38,28 @@ PG_LOCK_TIMEOUT_MS: Final = 10_000
 _BEGIN_OPTION: Final = "sqlite_begin"
 
 
-def make_engine(url: URL, *, pool_size: int = 10, max_overflow: int = 20) -> Engine:
+def make_engine(
+    url: URL,
+    *,
+    pool_size: int = 10,
+    max_overflow: int = 20,
+    loop_rate: int = LOOP_RATE,
+) -> Engine:
     """Return an engine for PostgreSQL or SQLite with the settings we rely on.
 
     SQLite: WAL, full sync, foreign keys on, and ``BEGIN IMMEDIATE`` for every
     transaction that may write, so that two writers wait instead of failing.
+
+    Args:
+        loop_rate: a setting that sessions carry to the loop guard, so that producers
+            need not know the settings.
     """
     if url.get_backend_name() == "sqlite":
         engine = create_engine(
             url,
             pool_size=pool_size,
             max_overflow=max_overflow,
+            execution_options={"loop_rate": loop_rate},
             connect_args={
                 "timeout": SQLITE_BUSY_SECONDS,
                 "check_same_thread": False,
@@ -61,6 +73,7 @@ def make_engine(url: URL, *, pool_size: int = 10, max_overflow: int = 20) -> Eng
         url,
         pool_size=pool_size,
         max_overflow=max_overflow,
+        execution_options={"loop_rate": loop_rate},
         pool_pre_ping=True,
         connect_args={
             "connect_timeout": 5,

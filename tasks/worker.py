@@ -61,7 +61,12 @@ class Worker:
 
     def __init__(self, config: Config, lanes: Sequence[Lane]) -> None:
         self._config = config
-        self._engine = make_engine(config.database_url, pool_size=20, max_overflow=40)
+        self._engine = make_engine(
+            config.database_url,
+            pool_size=20,
+            max_overflow=40,
+            loop_rate=config.loop_rate,
+        )
         self._bench = make_bench(config, self._engine)
         self._stop = threading.Event()
         queue.configure(config)

@@ -31,7 +31,7 @@ def database(config: Config) -> Iterator[Engine]:
     Raises:
         EngineError: the database does not answer, or has no tables yet.
     """
-    engine = make_engine(config.database_url)
+    engine = make_engine(config.database_url, loop_rate=config.loop_rate)
     try:
         yield engine
     except OperationalError as error:

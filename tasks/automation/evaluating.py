@@ -6,19 +6,20 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Final
 from uuid import UUID
 
 from sqlalchemy import select, tuple_
 from sqlalchemy.orm import Session
 
-from tasks.automation import decisions
+from tasks.automation import decisions, loops
+from tasks.automation.cases import Case, why_unmet, without_loops
 from tasks.automation.context import context_of
 from tasks.automation.decisions import OUT_OF_SCOPE_MAX, Verdict, verdict
 from tasks.automation.executions import NewExecution, insert_executions
 from tasks.automation.keys import event_key
 from tasks.automation.payloads import Report
 from tasks.automation.recipients import recipient_of
+from tasks.automation.quiet import clocks_of, opening
 from tasks.automation.records import Records, chunks, full_ids
 from tasks.automation.steps import follow_up
 from tasks.models.base import new_id
@@ -26,9 +27,6 @@ from tasks.models.event import DecisionOutcome
 from tasks.models.execution import Execution
 from tasks.models.reason import Reason
 from tasks.models.rule import Rule
-
-#: An event that more rules than this led to fires none.
-DEPTH_MAX: Final = 3
 
 
 @dataclass(slots=True)
@@ -39,16 +37,6 @@ class Evaluated:
     n_duplicates: int = 0  # rules that had acted on the same before
 
 
-@dataclass(frozen=True, slots=True)
-class _Case:
-    """One rule and one event; ``execution`` is there unless a reason forbids it."""
-
-    report: Report
-    rule: Rule
-    reason: Reason | None = None
-    execution: NewExecution | None = None
-
-
 def evaluate(
     session: Session, reports: Sequence[Report], records: Records, now: datetime
 ) -> dict[UUID, Evaluated]:
@@ -57,6 +45,7 @@ def evaluate(
         return {}
     rules = _rules(session, reports)
     cases = [case for report in reports for case in _cases(report, rules, records, now)]
+    cases = without_loops(session, cases, now)
     executions = [case.execution for case in cases if case.execution]
     born = insert_executions(session, executions)
     follow_up(session, _fired(cases, born), now)
@@ -93,7 +82,7 @@ def _rules(session: Session, reports: Sequence[Report]) -> _Rules:
 
 def _cases(
     report: Report, rules: _Rules, records: Records, now: datetime
-) -> Iterator[_Case]:
+) -> Iterator[Case]:
     n_out_of_scope = 0
     context = None
     for rule in rules.get((report.congregation_id, report.trigger_type), ()):
@@ -101,15 +90,18 @@ def _cases(
         if reason is not None:
             n_out_of_scope += reason is Reason.OUT_OF_SCOPE
             if reason is not Reason.OUT_OF_SCOPE or n_out_of_scope <= OUT_OF_SCOPE_MAX:
-                yield _Case(report, rule, reason)
+                yield Case(report, rule, reason)
             continue
         context = context or context_of(report, records, report.extra)
+        if (detail := why_unmet(rule, report, context, now)) is not None:
+            yield Case(report, rule, Reason.CONDITION_FALSE, detail=detail)
+            continue
         execution = _execution(report, rule, records, context, now)
-        yield _Case(report, rule, execution=execution)
+        yield Case(report, rule, execution=execution)
 
 
 def _fired(
-    cases: Sequence[_Case], born: set[UUID]
+    cases: Sequence[Case], born: set[UUID]
 ) -> Iterator[tuple[Rule, NewExecution]]:
     for case in cases:
         if case.execution and case.execution.id in born:
@@ -121,7 +113,7 @@ def _why_not(rule: Rule, report: Report) -> Reason | None:
         return Reason.OUT_OF_SCOPE
     if not rule.enabled:
         return Reason.RULE_DISABLED
-    return Reason.LOOP_GUARD if report.depth > DEPTH_MAX else None
+    return Reason.LOOP_GUARD if loops.is_too_deep(report) else None
 
 
 def _execution(
@@ -150,6 +142,9 @@ def _execution(
             rule.id, report.trigger_type, ids, on, report.external_id
         ),
         due_at=now,
+        run_at=opening(rule, now, clocks_of(report, records))
+        if rule.quiet_from
+        else None,
         max_attempts=rule.max_attempts,
         context=context,
         created_at=now,
@@ -171,7 +166,7 @@ def _firsts(
 
 
 def _verdict(
-    case: _Case, born: set[UUID], firsts: Mapping[tuple[UUID, str], UUID]
+    case: Case, born: set[UUID], firsts: Mapping[tuple[UUID, str], UUID]
 ) -> Verdict:
     execution, reason = case.execution, case.reason
     execution_id = execution.id if execution else None
@@ -185,5 +180,6 @@ def _verdict(
         DecisionOutcome.NO if reason else DecisionOutcome.FIRED,
         event_id=case.report.id,
         reason=reason,
+        detail=case.detail,
         execution_id=execution_id,
     )
