@@ -29,6 +29,7 @@ from dashboard.extensions import bootstrap, csrf, db, limiter
 from dashboard.operators import login
 from tasks.automation import actions
 from tasks.config import Config
+from tasks.operations.lane_starts import startable
 
 ROOT: Final = Path(__file__).parent.parent
 
@@ -39,6 +40,7 @@ PAGES: Final = (
     "scheduled",
     "events",
     "rules",
+    "why",
     "lanes",
     "congregations",
     "tokens",
@@ -60,7 +62,8 @@ def create_app(config: Config) -> Flask:
         template_folder=str(ROOT / "templates"),
     )
     app.config.from_mapping(flask_settings(config))
-    actions.configure(config)  # rules are checked by what this installation allows
+    # Rules are checked by what this installation allows.
+    actions.configure(config, startable())
     if config.proxy_hops:  # without proxies anybody could write these headers
         app.wsgi_app = ProxyFix(  # type: ignore[method-assign]
             app.wsgi_app, x_for=config.proxy_hops, x_proto=config.proxy_hops

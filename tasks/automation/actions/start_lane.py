@@ -1,0 +1,64 @@
+"""The action ``start_lane``: asks for one sweep of a lane that allows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from tasks.automation.actions.base import Effects, Envelope, Outcome
+
+
+class StartLaneAction:
+    """Does what "Sweep now" does on a lane's page, when the rule fires.
+
+    Settings: ``lane``.  Lanes that run executions cannot be asked for: a rule would
+    feed itself.
+    """
+
+    name = "start_lane"
+    title = "Start a lane"
+    keeps_body = False
+
+    def __init__(self) -> None:
+        self._lanes: Mapping[str, str] = MappingProxyType({})
+
+    def configure(self, lanes: Mapping[str, str]) -> None:
+        """Let it know the lanes that may be asked for: name -> title.
+
+        The registry knows them, and it stands further out than actions do.
+        """
+        self._lanes = MappingProxyType(dict(lanes))
+
+    @property
+    def lanes(self) -> Mapping[str, str]:
+        """The lanes that may be asked for: name -> title."""
+        return self._lanes
+
+    def check(self, settings: Mapping[str, Any], trigger_type: str) -> dict[str, str]:
+        """Return what is wrong with the choice: field name -> sentence."""
+        if settings.get("lane") in self._lanes:
+            return {}
+        known = ", ".join(self._lanes.values())
+        return {"lane": f"Choose the lane to start: {known}."}
+
+    def recipient(
+        self, settings: Mapping[str, Any], context: Mapping[str, Any]
+    ) -> str | None:
+        """Return the lane's title: it goes nowhere else."""
+        lane = str(settings.get("lane") or "")
+        return self._lanes.get(lane, lane) or None
+
+    def compose(
+        self, settings: Mapping[str, Any], context: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Return ``lane`` and a sentence; whether it may be started, starting sees."""
+        lane = str(settings.get("lane") or "")
+        title = self._lanes.get(lane, lane)
+        return {"lane": lane, "text": f"Asks for one sweep of the lane {title}."}
+
+    def act(
+        self, message: Mapping[str, Any], envelope: Envelope, effects: Effects
+    ) -> Outcome:
+        """Ask for the sweep."""
+        return effects.starter.start(str(message["lane"]), envelope)
