@@ -26,7 +26,15 @@ from tasks.models.lane import (
 from tasks.models.podcast import BookingLink, Podcast
 from tasks.models.rate import RateSlot
 from tasks.models.reason import SENTENCES, Reason
-from tasks.models.rule import LatePolicy, OffsetUnit, QuietPolicy, Rule, RulePodcast
+from tasks.models.replan import Replan
+from tasks.models.rule import (
+    LatePolicy,
+    OffsetUnit,
+    QuietPolicy,
+    Rule,
+    RulePodcast,
+    RuleVersion,
+)
 from tasks.models.scheduled_job import JobContext, JobState, ScheduledJob
 from tasks.models.source import (
     CallOutcome,
@@ -77,8 +85,10 @@ __all__ = [
     "QuietPolicy",
     "RateSlot",
     "Reason",
+    "Replan",
     "Rule",
     "RulePodcast",
+    "RuleVersion",
     "ScheduledJob",
     "Source",
     "SourceCall",

@@ -100,6 +100,9 @@ class Rule(OfCongregation, Base):
     step_secrets: Mapped[Json] = mapped_column(default=dict)
     n_steps: Mapped[int] = mapped_column(default=0)  # ever made: no number comes twice
     version: Mapped[int] = mapped_column(default=1)  # rises with every edit
+    #: The version that last changed when it acts: pending jobs of older ones are yet to
+    #: be planned anew.
+    plan_version: Mapped[int] = mapped_column(default=1)
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
     updated_at: Mapped[datetime] = mapped_column(default=utcnow, onupdate=utcnow)
     deleted_at: Mapped[datetime | None]  # soft: its history stays readable
@@ -121,3 +124,17 @@ class RulePodcast(OfCongregation, Base):
 
     rule_id: Mapped[UUID] = mapped_column(primary_key=True)
     podcast_id: Mapped[ExternalId] = mapped_column(primary_key=True)
+
+
+class RuleVersion(OfCongregation, Base):
+    """A rule as it was saved once; never changed."""
+
+    __tablename__ = "rule_versions"
+    __table_args__ = (within_congregation("rule_id", "rules"),)
+
+    rule_id: Mapped[UUID] = mapped_column(primary_key=True)
+    version: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    created_at: Mapped[datetime] = mapped_column(default=utcnow)
+    actor: Mapped[str] = mapped_column(String(255))
+    verb: Mapped[str] = mapped_column(String(32))  # "created", "edited" …
+    document: Mapped[Json]  # see tasks.operations.rule_documents

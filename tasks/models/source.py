@@ -75,9 +75,7 @@ class SourceCall(OfCongregation, Base):
     id: Mapped[Id]
     source_id: Mapped[UUID]
     outcome: Mapped[CallOutcome] = mapped_column(word(CallOutcome))
-    event: Mapped[str] = mapped_column(
-        String(64), default=""
-    )  # in the service's words
+    event: Mapped[str] = mapped_column(String(64), default="")  # in the service's words
     sentence: Mapped[str] = mapped_column(String(500))
     booking_id: Mapped[ExternalId | None]
     #: The start of the body without secrets; None: it was refused, so it is not kept.

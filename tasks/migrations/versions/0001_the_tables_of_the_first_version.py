@@ -536,6 +536,7 @@ def upgrade() -> None:
         sa.Column("step_secrets", sa.JSON(), nullable=False),
         sa.Column("n_steps", sa.Integer(), nullable=False),
         sa.Column("version", sa.Integer(), nullable=False),
+        sa.Column("plan_version", sa.Integer(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("deleted_at", sa.DateTime(timezone=True), nullable=True),
@@ -556,6 +557,49 @@ def upgrade() -> None:
             unique=False,
         )
 
+    op.create_table(
+        "rule_versions",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("rule_id", sa.Uuid(), nullable=False),
+        sa.Column("version", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("actor", sa.String(length=255), nullable=False),
+        sa.Column("verb", sa.String(length=32), nullable=False),
+        sa.Column("document", sa.JSON(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "rule_id"],
+            ["rules.congregation_id", "rules.id"],
+            name=op.f("fk_rule_versions_congregation_id_rule_id"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_rule_versions_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("rule_id", "version", name=op.f("pk_rule_versions")),
+    )
+    op.create_table(
+        "replans",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("rule_id", sa.Uuid(), nullable=False),
+        sa.Column("since", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("touched_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("also_coming", sa.Boolean(), nullable=False),
+        sa.Column("cursor", sa.String(length=80), nullable=True),
+        sa.Column("n_created", sa.Integer(), nullable=False),
+        sa.Column("n_ended", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "rule_id"],
+            ["rules.congregation_id", "rules.id"],
+            name=op.f("fk_replans_congregation_id_rule_id"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_replans_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("rule_id", name=op.f("pk_replans")),
+    )
     op.create_table(
         "rule_podcasts",
         sa.Column("congregation_id", sa.Uuid(), nullable=False),
