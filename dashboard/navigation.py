@@ -33,6 +33,7 @@ SECTIONS: Final = (
     Section("scheduled.index", "Scheduled", "clock"),
     Section("events.index", "Events", "broadcast"),
     Section("rules.index", "Rules", "diagram-3"),
+    Section("why.index", "Why?", "question-circle"),
     Section("lanes.index", "Lanes", "signpost-split"),
     Section("congregations.index", "Congregations", "buildings", group="Settings"),
     Section("tokens.index", "API tokens", "key", "admin", group="Settings"),

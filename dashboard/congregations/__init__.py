@@ -1,6 +1,6 @@
-"""Congregations, their podcasts and bookings."""
+"""Congregations, their podcasts, and the pages of bookings, episodes and guests."""
 
-from dashboard.congregations import podcast_views  # its routes join bp
+from dashboard.congregations import podcast_views, record_views  # routes join bp
 from dashboard.congregations.views import bp
 
-__all__ = ["bp", "podcast_views"]
+__all__ = ["bp", "podcast_views", "record_views"]

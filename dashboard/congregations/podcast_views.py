@@ -1,4 +1,4 @@
-"""The pages of one podcast and of one booking."""
+"""The page of one podcast."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from flask import request
 
 from dashboard.congregations import podcast_queries, queries
+from dashboard.congregations.moments import event_title
 from dashboard.congregations.podcast_queries import When
-from dashboard.congregations.timeline import EACH_AT_MOST, event_title, timeline
 from dashboard.congregations.views import bp, page_size
 from dashboard.extensions import db
 from dashboard.web import render
@@ -41,24 +41,6 @@ def podcast(slug: str, podcast_id: str) -> str:
         side_list=podcast_queries.SIDE_LIST,
         local=wall_clock,
         event_title=event_title,
-    )
-
-
-@bp.get("/<slug>/bookings/<booking_id>")
-def booking(slug: str, booking_id: str) -> str:
-    """Show a booking and everything that happened, or is to happen, about it."""
-    session, now = db.session(), utcnow()
-    congregation = queries.congregation(session, slug)
-    facts = podcast_queries.booking(session, congregation.id, booking_id)
-    moments = timeline(session, facts.booking, now=now)
-    return render(
-        "congregations/booking.html",
-        congregation=congregation,
-        facts=facts,
-        ahead=[moment for moment in moments if moment.is_ahead],
-        past=[moment for moment in moments if not moment.is_ahead],
-        each_at_most=EACH_AT_MOST,
-        local=wall_clock,
     )
 
 

@@ -1,111 +1,203 @@
-"""One booking's past and future: what happened, what was done, what is planned."""
+"""A record's past and future: what happened, what was done, what is planned."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import heapq
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Final, Literal
+from itertools import islice
+from typing import Final
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session, joinedload
 
-from tasks.automation.triggers import TRIGGERS
+from dashboard.congregations import trail
+from dashboard.congregations.deeds import deeds
+from dashboard.congregations.moments import (
+    RANKS,
+    Moment,
+    of_attempt,
+    of_deed,
+    of_event,
+    of_execution,
+    of_job,
+)
+from dashboard.congregations.records import Names
+from dashboard.congregations.trail import FRAME, Place, before, waiting
 from tasks.models import (
-    Booking,
+    Attempt,
+    AuditEntry,
     Event,
     Execution,
-    ExecutionState,
     JobState,
     Rule,
     ScheduledJob,
 )
-from tasks.models.reason import SENTENCES, Reason
 
-#: The most rows of each kind; a booking has a dozen.
-EACH_AT_MOST: Final = 100
+#: What is still to come, at most; the lists of executions and jobs have the rest.
+AHEAD_MAX: Final = 50
 
-Kind = Literal["event", "execution", "job"]
+#: When a job stopped waiting.
+_ENDED: Final = func.coalesce(ScheduledJob.settled_at, ScheduledJob.created_at)
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
-    """One line of a timeline."""
+class Timeline:
+    """A page of a timeline, the newest first."""
 
-    at: datetime
-    kind: Kind
-    id: UUID
-    title: str  # the event's title, or the rule's name
-    state: str | None  # of the execution or job; None: an event has none
-    note: str | None  # the error, the reason's sentence, or the recipient
-    is_ahead: bool  # it has not happened yet
+    ahead: Sequence[Moment]  # the farthest in the future first; on the first page only
+    past: Sequence[Moment]
+    has_more_ahead: bool = False
+    next_cursor: str | None = None  # None: this is the end
 
 
-def timeline(session: Session, of: Booking, *, now: datetime) -> list[Moment]:
-    """Return a booking's moments, the farthest in the future first."""
-    moments = [
-        *_events(session, of),
-        *_jobs(session, of),
-        *_executions(session, of, now),
-    ]
-    return sorted(moments, key=lambda each: (each.at, each.id), reverse=True)
+def timeline(
+    session: Session, names: Names, cursor: str | None, limit: int
+) -> Timeline:
+    """Return a page of a record's timeline: one query for each kind of moment.
+
+    Raises:
+        InvalidInput: ``bad_cursor``.
+    """
+    place = Place.read(cursor) if cursor else None
+    made = _frame(session, names, place)
+    sources = (
+        _events(session, names, place, limit),
+        _jobs(session, names, place, limit),
+        _executions(session, names, place, limit),
+        _attempts(session, made, place, limit),
+        _deeds(session, names, made, place, limit),
+    )
+    merged = heapq.merge(*sources, key=lambda each: each.place, reverse=True)
+    found = list(islice(merged, limit + 1))
+    ahead = [] if place else _ahead(session, names)
+    return Timeline(
+        ahead=ahead[:AHEAD_MAX][::-1],
+        past=found[:limit],
+        has_more_ahead=len(ahead) > AHEAD_MAX,
+        next_cursor=str(found[limit - 1].place) if len(found) > limit else None,
+    )
 
 
-def event_title(kind: str) -> str:
-    """Return what operators call an event; one that no trigger knows keeps its word."""
-    return TRIGGERS[kind].title if kind in TRIGGERS else kind
+def _frame(
+    session: Session, names: Names, place: Place | None
+) -> Sequence[tuple[UUID, str]]:
+    """Return the executions whose attempts and deeds may stand on the page."""
+    since = place.at if place else None
+    which = [] if since is None else [Execution.created_at <= since]
+    ids = trail.executions(names, FRAME, *which, since=since)
+    rows = session.execute(
+        select(Execution.id, Rule.name)
+        .join(Rule, Rule.id == Execution.rule_id)
+        .where(Execution.id.in_(ids))
+        .order_by(Execution.created_at.desc(), Execution.id.desc())
+        .limit(FRAME)
+    )
+    return [(id_, rule) for id_, rule in rows]
 
 
-def _events(session: Session, of: Booking) -> Iterable[Moment]:
+def _events(
+    session: Session, names: Names, place: Place | None, limit: int
+) -> list[Moment]:
+    older = before(place, RANKS["event"], Event.created_at, Event.id)
     rows = session.scalars(
         select(Event)
-        .where(Event.congregation_id == of.congregation_id, Event.booking_id == of.id)
-        .order_by(Event.created_at.desc())
-        .limit(EACH_AT_MOST)
+        .where(Event.id.in_(trail.events(names, limit + 1, older)))
+        .order_by(Event.created_at.desc(), Event.id.desc())
+        .limit(limit + 1)
     )
-    for row in rows:
-        title = event_title(row.type)
-        yield Moment(row.created_at, "event", row.id, title, None, None, False)
+    return [of_event(row) for row in rows]
 
 
-def _jobs(session: Session, of: Booking) -> Iterable[Moment]:
+def _jobs(
+    session: Session, names: Names, place: Place | None, limit: int
+) -> list[Moment]:
+    older = before(place, RANKS["job"], _ENDED, ScheduledJob.id)
+    # What a dispatched job led to stands in the timeline itself.
+    over = ScheduledJob.state.not_in((JobState.PENDING, JobState.DISPATCHED))
     rows = session.scalars(
         select(ScheduledJob)
         .options(joinedload(ScheduledJob.rule).load_only(Rule.name))
         .where(
-            ScheduledJob.congregation_id == of.congregation_id,
-            ScheduledJob.booking_id == of.id,
-            # What a dispatched job led to stands in the timeline itself.
-            ScheduledJob.state != JobState.DISPATCHED,
+            ScheduledJob.id.in_(trail.jobs(names, limit + 1, over, older, at=_ENDED))
         )
-        .order_by(ScheduledJob.due_at.desc())
-        .limit(EACH_AT_MOST)
+        .order_by(_ENDED.desc(), ScheduledJob.id.desc())
+        .limit(limit + 1)
     )
-    for row in rows:
-        is_open = row.state is JobState.PENDING
-        at = row.run_at if is_open else row.settled_at or row.created_at
-        note = _sentence(row.reason)
-        yield Moment(at, "job", row.id, row.rule.name, row.state, note, is_open)
+    return [of_job(row, row.settled_at or row.created_at) for row in rows]
 
 
-def _executions(session: Session, of: Booking, now: datetime) -> Iterable[Moment]:
+def _executions(
+    session: Session, names: Names, place: Place | None, limit: int
+) -> list[Moment]:
+    older = before(place, RANKS["execution"], Execution.created_at, Execution.id)
+    since = place.at if place else None
+    begun = ~waiting(Execution)
+    ids = trail.executions(names, limit + 1, begun, older, since=since)
     rows = session.scalars(
         select(Execution)
         .options(joinedload(Execution.rule).load_only(Rule.name))
-        .where(
-            Execution.congregation_id == of.congregation_id,
-            Execution.booking_id == of.id,
-        )
-        .order_by(Execution.created_at.desc())
-        .limit(EACH_AT_MOST)
+        .where(Execution.id.in_(ids))
+        .order_by(Execution.created_at.desc(), Execution.id.desc())
+        .limit(limit + 1)
     )
-    for row in rows:
-        is_open = row.state is ExecutionState.PENDING and row.run_at > now
-        note = row.error or _sentence(row.reason) or row.recipient
-        at = row.settled_at or row.run_at
-        yield Moment(at, "execution", row.id, row.rule.name, row.state, note, is_open)
+    return [of_execution(row, row.created_at) for row in rows]
 
 
-def _sentence(reason: Reason | None) -> str | None:
-    return None if reason is None else SENTENCES[reason]
+def _attempts(
+    session: Session,
+    made: Sequence[tuple[UUID, str]],
+    place: Place | None,
+    limit: int,
+) -> list[Moment]:
+    rules = dict(made)
+    keys = (Attempt.execution_id, Attempt.number)
+    rows = session.scalars(
+        select(Attempt)
+        .where(
+            Attempt.execution_id.in_(rules),
+            before(place, RANKS["attempt"], Attempt.started_at, *keys),
+        )
+        .order_by(Attempt.started_at.desc(), *(key.desc() for key in keys))
+        .limit(limit + 1)
+    )
+    return [of_attempt(row, rules[row.execution_id]) for row in rows]
+
+
+def _deeds(
+    session: Session,
+    names: Names,
+    made: Sequence[tuple[UUID, str]],
+    place: Place | None,
+    limit: int,
+) -> list[Moment]:
+    older = before(place, RANKS["deed"], AuditEntry.created_at, AuditEntry.id)
+    found = deeds(session, names, [id_ for id_, _ in made], older, limit + 1)
+    return [of_deed(row) for row in found]
+
+
+def _ahead(session: Session, names: Names) -> list[Moment]:
+    """Return what waits for its time, soonest first; one more than is shown."""
+    some = AHEAD_MAX + 1
+    jobs = session.scalars(
+        select(ScheduledJob)
+        .options(joinedload(ScheduledJob.rule).load_only(Rule.name))
+        .where(
+            ScheduledJob.id.in_(
+                trail.jobs(names, FRAME, waiting(ScheduledJob), at=ScheduledJob.run_at)
+            )
+        )
+        .order_by(ScheduledJob.run_at, ScheduledJob.id)
+        .limit(some)
+    )
+    executions = session.scalars(
+        select(Execution)
+        .options(joinedload(Execution.rule).load_only(Rule.name))
+        .where(Execution.id.in_(trail.executions(names, FRAME, waiting(Execution))))
+        .order_by(Execution.run_at, Execution.id)
+        .limit(some)
+    )
+    found = [of_job(row, row.run_at) for row in jobs]
+    found += [of_execution(row, row.run_at) for row in executions]
+    return sorted(found, key=lambda each: each.place)[:some]

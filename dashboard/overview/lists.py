@@ -12,7 +12,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Select, and_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from dashboard.congregations.timeline import event_title
+from dashboard.congregations.moments import event_title
 from tasks.db import Scope, scope_of
 from tasks.models import (
     Booking,

@@ -20,6 +20,8 @@ from tasks.models import (
     Base,
     Decision,
     DecisionOutcome,
+    Episode,
+    EpisodeGuest,
     Event,
     ExecutionMessage,
     ExecutionState,
@@ -48,6 +50,10 @@ class Twin:
 def _twin(session: Session, slug: str, mark: str) -> Twin:
     tenant = factories.congregation(session, slug, name="St. Same")
     booking = factories.booking(session, tenant, id=f"b-{slug}", guest_name=mark)
+    about = {"congregation_id": tenant, "podcast_id": "show"}
+    episode = Episode(**about, id=f"e-{slug}", title=mark)
+    guest = EpisodeGuest(**about, id=f"g-{slug}", name=mark, episode_id=episode.id)
+    session.add_all([episode, guest])
     rule = factories.rule(session, tenant, name=f"Welcome {mark}")
     reminder = factories.reminder(session, tenant, name=f"Reminder {mark}")
     event = Event(
@@ -56,6 +62,8 @@ def _twin(session: Session, slug: str, mark: str) -> Twin:
         type="booking.confirmed",
         podcast_id="show",
         booking_id=booking.id,
+        episode_id=episode.id,
+        guest_id=guest.id,
         source=mark[:32],
         occurred_at=NOW,
     )
@@ -108,6 +116,8 @@ def _twin(session: Session, slug: str, mark: str) -> Twin:
             "slug": slug,
             "podcast_id": "show",
             "booking_id": booking.id,
+            "episode_id": episode.id,
+            "guest_id": guest.id,
             "rule_id": str(rule.id),
             "event_id": str(event.id),
             "execution_id": str(execution.id),

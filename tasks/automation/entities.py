@@ -1,0 +1,57 @@
+"""A booking, an episode or a guest: what things happen to, and are planned for."""
+
+from __future__ import annotations
+
+from typing import Literal
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from tasks.errors import NotFound
+from tasks.models.booking import Booking
+from tasks.models.episode import Episode, EpisodeGuest
+
+Kind = Literal["booking", "episode", "guest"]
+Record = Booking | Episode | EpisodeGuest
+
+
+def kind_of(record: Record) -> Kind:
+    """Return what operators call the record."""
+    if isinstance(record, Booking):
+        return "booking"
+    return "episode" if isinstance(record, Episode) else "guest"
+
+
+def title_of(record: Record) -> str:
+    """Return the record's name in the best words that there are."""
+    if isinstance(record, Booking):
+        return record.guest_name or record.guest_email or record.id
+    if isinstance(record, Episode):
+        return record.title or record.id
+    return record.name or record.email or record.id
+
+
+def find_record(
+    session: Session, kind: Kind, congregation_id: UUID, id_: str
+) -> Record:
+    """Return a record of a congregation.
+
+    Raises:
+        NotFound: the session sees none.
+    """
+    found = None
+    if id_.isprintable():  # PostgreSQL refuses NUL even in a question
+        found = _get(session, kind, (congregation_id, id_))
+    if found is None:
+        raise NotFound(f"unknown_{kind}", f"There is no such {kind}.")
+    return found
+
+
+def _get(session: Session, kind: Kind, key: tuple[UUID, str]) -> Record | None:
+    match kind:
+        case "booking":
+            return session.get(Booking, key)
+        case "episode":
+            return session.get(Episode, key)
+        case "guest":
+            return session.get(EpisodeGuest, key)

@@ -1,0 +1,108 @@
+"""The words of an explanation: facts, steps, and how they are told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Literal
+from uuid import UUID
+
+from tasks.automation.entities import Record
+from tasks.automation.planner import No, Wanted
+from tasks.models.episode import EpisodeGuest
+from tasks.models.event import Decision, Event
+from tasks.models.execution import Execution
+from tasks.models.reason import SENTENCES, Reason
+from tasks.models.rule import Rule
+from tasks.models.scheduled_job import ScheduledJob
+
+
+class Holds(StrEnum):
+    """How one step stands."""
+
+    YES = "yes"  # it is as it must be
+    NO = "no"  # it goes no further than this
+    OPEN = "open"  # it is still to come
+    NOTE = "note"  # worth knowing; it decided nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """The row that a step is about."""
+
+    kind: Literal["event", "job", "execution"]
+    id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One step."""
+
+    holds: Holds
+    sentence: str
+    link: Link | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of one rule and one record."""
+
+    rule: Rule
+    record: Record
+    event: Event | None = None  # the newest of the rule's trigger that names the record
+    decision: Decision | None = None  # what the rule made of that event
+    job: ScheduledJob | None = None  # of a time rule: the newest, a pending one first
+    execution: Execution | None = None  # what came of the event or the job
+    #: Of a time rule: what would be planned now; ``None``: its date is not told.
+    plan: Wanted | No | None = None
+    guard: Reason | None = None  # why it would not go out now
+    unmet: str | None = None  # which condition does not hold now
+    paused: frozenset[str] = frozenset()  # names of lanes
+    kept_since: datetime | None = None  # older events may be gone
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Every step for one rule, in the order in which the engine takes them."""
+
+    rule: Rule
+    checks: tuple[Check, ...]
+
+    @property
+    def verdict(self) -> Check:
+        """The step that decided: the first "no", else the last one."""
+        noes = (check for check in self.checks if check.holds is Holds.NO)
+        told = [check for check in self.checks if check.holds is not Holds.NOTE]
+        return next(noes, (told or list(self.checks))[-1])
+
+
+def when(moment: datetime) -> str:
+    """Return an instant as it stands in a sentence.
+
+    >>> from datetime import UTC
+    >>> when(datetime(2026, 3, 10, 12, 0, tzinfo=UTC))
+    'Tue 10 Mar 2026, 12:00 UTC'
+    """
+    return moment.strftime("%a %-d %b %Y, %H:%M UTC")
+
+
+def sentence_of(reason: str | None, detail: str | None = None) -> str:
+    """Return a reason code as a sentence, with what was seen."""
+    try:
+        words = SENTENCES[Reason(reason or "")]
+    except ValueError:
+        words = f"{(reason or 'no reason').replace('_', ' ').capitalize()}."
+    return f"{words} {detail}" if detail else words
+
+
+def status_of(record: Record) -> str:
+    """Return the end of a sentence that says where the record stands."""
+    return (
+        "" if isinstance(record, EpisodeGuest) else f"; its status is {record.status}"
+    )
+
+
+def with_article(noun: str) -> str:
+    """Return a noun with “a” or “an”."""
+    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
