@@ -43,9 +43,11 @@ from tasks.models.source import (
     SourceCall,
     SourceKind,
 )
+from tasks.models.suppression import STOPS_EVERYTHING, Suppression, SuppressionReason
 
 __all__ = [
     "SENTENCES",
+    "STOPS_EVERYTHING",
     "ApiToken",
     "Attempt",
     "AttemptOutcome",
@@ -93,6 +95,8 @@ __all__ = [
     "Source",
     "SourceCall",
     "SourceKind",
+    "Suppression",
+    "SuppressionReason",
     "UtcDateTime",
     "WorkerProcess",
     "WorkerState",

@@ -620,9 +620,7 @@ def upgrade() -> None:
             ["congregations.id"],
             name=op.f("fk_rule_podcasts_congregation_id"),
         ),
-        sa.PrimaryKeyConstraint(
-            "rule_id", "podcast_id", name=op.f("pk_rule_podcasts")
-        ),
+        sa.PrimaryKeyConstraint("rule_id", "podcast_id", name=op.f("pk_rule_podcasts")),
     )
     with op.batch_alter_table("rule_podcasts", schema=None) as batch_op:
         batch_op.create_index(
@@ -1152,6 +1150,51 @@ def upgrade() -> None:
     with op.batch_alter_table("guest_imports", schema=None) as batch_op:
         batch_op.create_index(
             batch_op.f("ix_guest_imports_created_at"), ["created_at"], unique=False
+        )
+
+    op.create_table(
+        "suppressions",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("address", sa.String(length=254), nullable=False),
+        sa.Column(
+            "reason",
+            sa.Enum(
+                "unsubscribed",
+                "asked",
+                "bounced",
+                "complained",
+                name="suppressionreason",
+                native_enum=False,
+                length=32,
+            ),
+            nullable=False,
+        ),
+        sa.Column("note", sa.String(length=200), nullable=False),
+        sa.Column("created_by", sa.String(length=255), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_suppressions_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_suppressions")),
+        sa.UniqueConstraint(
+            "congregation_id",
+            "address",
+            name=op.f("uq_suppressions_congregation_id_address"),
+        ),
+    )
+    with op.batch_alter_table("suppressions", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_suppressions_congregation_id_created_at_id"),
+            ["congregation_id", "created_at", "id"],
+            unique=False,
+        )
+        batch_op.create_index(
+            batch_op.f("ix_suppressions_created_at_id"),
+            ["created_at", "id"],
+            unique=False,
         )
 
     # ### end Alembic commands ###
