@@ -79,10 +79,8 @@ def place_of(rule: Rule, number: int) -> int | None:
 
 
 def secret_of(rule: Rule, number: int) -> str | None:
-    """Return the sealed secret of one step; ``None``: it has none."""
-    if number == FIRST:
-        return rule.secret
-    sealed: str | None = rule.step_secrets.get(str(number))
+    """Return what one step keeps sealed: its own secret, else the signing secret."""
+    sealed: str | None = rule.step_secrets.get(str(number), rule.secret)
     return sealed
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -15,10 +14,11 @@ from tasks.automation.triggers import TRIGGERS, Trigger
 from tasks.errors import InvalidInput
 from tasks.models import LatePolicy, OffsetUnit, QuietPolicy
 from tasks.operations.rule_limits import clean_limits, problems_of_limits
+from tasks.operations.rule_steps import StepChange, clean_steps, problems_of_steps
+from tasks.operations.rule_texts import unprintable
 from tasks.operations.rule_times import clean_times, problems_of_times
 
 NAME_MAX: Final = 120
-_LAYOUT: Final = str.maketrans("", "", "\n\r\t")
 #: The longest offset: nothing is planned further away than ten years.
 OFFSET_MAX: Final = timedelta(days=3652)
 #: The largest value of each unit within ``OFFSET_MAX``.
@@ -52,6 +52,7 @@ class RuleChange:
     retry_longest_minutes: int = 360
     rate_limit: int | None = None  # None: as often as it is asked to
     rate_window_minutes: int = 60
+    steps: tuple[StepChange, ...] = ()  # after the rule's own action, in their order
 
 
 class InvalidRule(InvalidInput):
@@ -89,6 +90,7 @@ def clean(change: RuleChange) -> dict[str, Any]:
         "settings": dict(change.settings),
         "conditions": clean_conditions(change.conditions),
         **clean_limits(change),
+        "steps": clean_steps(change.steps),
     }
 
 
@@ -111,18 +113,9 @@ def problems_of(change: RuleChange) -> dict[str, str]:
     elif trigger is not None:
         action = ACTIONS[change.action]
         problems.update(action.check(change.settings, change.trigger_type))
-    problems.update(_unprintable(change.settings))
+    problems.update(unprintable(change.settings))
+    problems.update(problems_of_steps(change.steps, trigger))
     return problems
-
-
-def _unprintable(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Return the texts that hold control characters other than lines and tabs."""
-    return {
-        name: "This holds characters that do not print; type it anew."
-        for name, text in settings.items()
-        if isinstance(text, str)
-        and any(unicodedata.category(c) == "Cc" for c in text.translate(_LAYOUT))
-    }
 
 
 def _wrong_name(text: str) -> str | None:

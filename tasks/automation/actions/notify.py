@@ -117,7 +117,7 @@ class NotifyAction:
         return effects.notifier.notify(message, envelope)
 
     def _wrong_target(self, target: str) -> str | None:
-        """Return what is wrong with an address; whatever is saved, sending looks too."""
+        """Return what is wrong with an address; sending looks again."""
         if not target:
             return _ABSENT
         if self.is_mask(target):
