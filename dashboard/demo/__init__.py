@@ -19,6 +19,7 @@ from tasks.automation import actions
 from tasks.clock import utcnow
 from tasks.config import Config
 from tasks.db import make_engine, sessions
+from tasks.operations.lane_starts import startable
 from tasks.secrets import SecretBox
 
 #: The same past at every first start.
@@ -32,7 +33,7 @@ def load(engine: Engine, config: Config, environ: Mapping[str, str]) -> list[str
         ConfigError: the database has congregations of its own, or half of the demo.
     """
     ports = DemoPorts.from_environ(environ)
-    actions.configure(config)
+    actions.configure(config, startable())
     with sessions(engine).begin() as session:
         if is_there := is_loaded(session):
             point_hooks_to(session, ports.hooks)
