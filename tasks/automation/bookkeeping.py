@@ -16,14 +16,12 @@ from tasks.automation.guard import needs_living_booking
 from tasks.automation.jobs import end_jobs
 from tasks.automation.payloads import AutomationEvent
 from tasks.automation.plans import reconcile
-from tasks.automation.records import by_key, chunks
 from tasks.automation.results import EmitEventResult, ScheduleResult
 from tasks.automation.subjects import booked_among, of_bookings, of_episodes
 from tasks.automation.triggers import TRIGGERS
 from tasks.models.booking import Booking, BookingStatus
 from tasks.models.episode import Episode
 from tasks.models.execution import Execution, ExecutionState
-from tasks.models.podcast import Podcast
 from tasks.models.reason import Reason
 from tasks.models.scheduled_job import JobState, ScheduledJob
 
@@ -75,26 +73,6 @@ def plan_episode(session: Session, row: Episode, now: datetime) -> ScheduleResul
     session.flush()
     booked = booked_among(session, [row])
     return reconcile(session, of_episodes(session, [row], booked), now=now)[0]
-
-
-def plan_podcast(session: Session, podcast: Podcast, now: datetime) -> None:
-    """Plan again what a podcast has pending, because its timezone is another."""
-    of = podcast.congregation_id
-    pending = session.execute(
-        select(ScheduledJob.booking_id, ScheduledJob.episode_id).where(
-            ScheduledJob.congregation_id == of,
-            ScheduledJob.podcast_id == podcast.id,
-            ScheduledJob.state == literal_column("'pending'"),
-        )
-    ).all()
-    bookings = by_key(session, Booking, {(of, b) for b, _ in pending if b})
-    episodes = by_key(session, Episode, {(of, e) for _, e in pending if e})
-    living = [row for row in bookings.values() if row.status is BookingStatus.CONFIRMED]
-    for some in chunks(living):
-        reconcile(session, of_bookings(session, some), now=now)
-    for each in chunks(list(episodes.values())):
-        booked = booked_among(session, each)
-        reconcile(session, of_episodes(session, each, booked), now=now)
 
 
 def _plan_episodes(

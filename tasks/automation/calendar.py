@@ -54,26 +54,41 @@ def count_coming(
 
 def coming(session: Session, rule: Rule, now: datetime) -> list[Subject]:
     """Return what a time rule applies to, where its time is still ahead."""
-    since = now - _reach(rule)
+    found: list[Subject] = []
+    bookings, episodes = bookings_of(rule, now), episodes_of(rule, now)
+    if bookings is not None:
+        found += _of_bookings(session, bookings)
+    if episodes is not None:
+        found += _of_episodes(session, episodes)
+    return [subject for subject in found if is_ahead(subject, rule, now)]
+
+
+def bookings_of(rule: Rule, now: datetime) -> Select[Booking] | None:
+    """Select the bookings that a rule may apply to; None when it is not about them."""
     reference = TRIGGERS[rule.trigger_type].reference
-    subjects: list[Subject] = []
-    if reference != "publish":
-        date = Booking.start_time if reference == "recording" else Booking.confirmed_at
-        bookings = select(Booking).where(
-            *_of(Booking, rule.congregation_id, rule.podcast_ids),
-            Booking.status == BookingStatus.CONFIRMED,
-            date > since,
-        )
-        subjects += _of_bookings(session, bookings)
-    if reference != "booking":
-        is_dated = (
-            Episode.recording_at > since
-            if reference == "recording"
-            else _goes_out_after(since)
-        )
-        of = _of(Episode, rule.congregation_id, rule.podcast_ids)
-        subjects += _of_episodes(session, select(Episode).where(*of, is_dated))
-    return [subject for subject in subjects if is_ahead(subject, rule, now)]
+    if reference == "publish":
+        return None
+    date = Booking.start_time if reference == "recording" else Booking.confirmed_at
+    return select(Booking).where(
+        *_of(Booking, rule.congregation_id, rule.podcast_ids),
+        Booking.status == BookingStatus.CONFIRMED,
+        date > now - _reach(rule),
+    )
+
+
+def episodes_of(rule: Rule, now: datetime) -> Select[Episode] | None:
+    """Select the episodes that a rule may apply to; None when it is not about them."""
+    reference = TRIGGERS[rule.trigger_type].reference
+    if reference == "booking":
+        return None
+    since = now - _reach(rule)
+    is_dated = (
+        Episode.recording_at > since
+        if reference == "recording"
+        else _goes_out_after(since)
+    )
+    of = _of(Episode, rule.congregation_id, rule.podcast_ids)
+    return select(Episode).where(*of, is_dated)
 
 
 def _of(
@@ -96,10 +111,14 @@ def _goes_out_after(instant: datetime) -> ColumnElement[bool]:
 
 
 def _reach(rule: Rule) -> timedelta:
-    """How far back a date may lie for the rule's time to be ahead; a day to spare."""
+    """How far back a date may lie for the rule's time to be ahead; two days to spare.
+
+    Its time of day may lie a day after that of the date, and a clock change comes on
+    top.
+    """
     if TRIGGERS[rule.trigger_type].direction < 0:
         return timedelta(0)
-    return timedelta(**{rule.offset_unit.value: rule.offset_value}) + timedelta(days=1)
+    return timedelta(**{rule.offset_unit.value: rule.offset_value}) + timedelta(days=2)
 
 
 def known(

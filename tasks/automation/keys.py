@@ -83,6 +83,8 @@ def time_key(rule: Rule, entity: Entity, reference_at: datetime) -> str:
     marked = name if entity.kind == first else f"{entity.kind}/{name}"
     reference = reference_at.astimezone(UTC).isoformat().replace("+00:00", "Z")
     offset = f"{rule.offset_value}{rule.offset_unit}"
+    if rule.offset_at:
+        offset += f"@{rule.offset_at}"
     return _fitting(
         f"time_trigger:{rule.id}:{rule.trigger_type}:{marked}:{reference}:{offset}"
     )

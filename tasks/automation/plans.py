@@ -52,7 +52,7 @@ def reconcile(
     if not subjects:
         return []
     if rules is None:
-        rules = _time_rules(session, subjects[0].congregation_id)
+        rules = time_rules(session, subjects[0].congregation_id)
     existing = existing_jobs(session, subjects)
     works = []
     for subject in subjects:
@@ -68,7 +68,8 @@ def reconcile(
     return [_result(work, born, ended) for work in works]
 
 
-def _time_rules(session: Session, congregation_id: UUID) -> Sequence[Rule]:
+def time_rules(session: Session, congregation_id: UUID) -> Sequence[Rule]:
+    """Return the congregation's rules that count from dates, deleted ones left out."""
     return session.scalars(
         select(Rule)
         .where(

@@ -13,11 +13,12 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from tasks.automation import fields, rows
-from tasks.automation.bookkeeping import plan_podcast
 from tasks.automation.checks import checked_id
+from tasks.automation.replan import move_zone
 from tasks.automation.results import Changed
 from tasks.automation.scope import known_congregation
 from tasks.clock import utcnow
+from tasks.models.congregation import Congregation
 from tasks.models.podcast import BookingLink, Podcast
 
 _CHECKS: Final[Mapping[str, fields.Check]] = {
@@ -60,7 +61,7 @@ def save_podcast(
 ) -> Changed[Podcast]:
     """Create a podcast, or change the fields that are given.
 
-    Another timezone moves the jobs of rules that count in calendar days.
+    Another timezone moves the jobs of rules that go by local time.
 
     Raises:
         InvalidInput: a value cannot be accepted, or the title is missing.
@@ -76,7 +77,9 @@ def save_podcast(
             return Changed(row, changed=True, created=True)
     before = _apply(session, row, clean, at)
     if "timezone" in before:
-        plan_podcast(session, row, at)
+        house = session.get_one(Congregation, of).timezone
+        was = before["timezone"] or house
+        move_zone(session, of, was, podcast_id=row.id, now=at)
     return Changed(row, changed=bool(before))
 
 

@@ -9,19 +9,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, Select, literal_column, select
 from sqlalchemy.orm import Session
 
 from tasks.automation.calendar import coming, is_ahead, known
 from tasks.automation.jobs import end_jobs
-from tasks.automation.keys import Ids
 from tasks.automation.planner import Subject
-from tasks.automation.plans import reconcile
+from tasks.automation.plans import reconcile, time_rules
 from tasks.automation.records import chunks
+from tasks.automation.subjects import of_jobs
 from tasks.automation.triggers import TRIGGERS, Reference
+from tasks.automation.zones import first_zone
 from tasks.models.reason import Reason
-from tasks.models.rule import Rule
+from tasks.models.rule import OffsetUnit, Rule
 from tasks.models.scheduled_job import JobState, ScheduledJob
 
 
@@ -31,10 +33,13 @@ class Replanned:
 
     n_created: int = 0
     n_cancelled: int = 0
+    is_later: bool = False  # they are many, and the lane "replanning" plans them
 
     def __add__(self, other: Replanned) -> Replanned:
         return Replanned(
-            self.n_created + other.n_created, self.n_cancelled + other.n_cancelled
+            self.n_created + other.n_created,
+            self.n_cancelled + other.n_cancelled,
+            self.is_later or other.is_later,
         )
 
 
@@ -46,27 +51,77 @@ def plan_coming(session: Session, rule: Rule, *, now: datetime) -> Replanned:
     """
     if not TRIGGERS[rule.trigger_type].is_time:
         return Replanned()
-    return _carry_out(session, rule, coming(session, rule, now), now)
+    return carry_out(session, rule, coming(session, rule, now), now)
 
 
-def move_jobs(session: Session, rule: Rule, *, now: datetime) -> Replanned:
-    """End a changed rule's pending jobs and plan anew for what they were about."""
-    jobs = session.scalars(
-        select(ScheduledJob).where(
-            ScheduledJob.rule_id == rule.id, ScheduledJob.state == JobState.PENDING
+def outdated(rule: Rule) -> list[ColumnElement[bool]]:
+    """Return what tells the jobs that a changed rule has yet to plan anew."""
+    return [
+        ScheduledJob.rule_id == rule.id,
+        ScheduledJob.state == literal_column("'pending'"),
+        ScheduledJob.rule_version < rule.plan_version,
+    ]
+
+
+def move_jobs(
+    session: Session, rule: Rule, jobs: Sequence[ScheduledJob], *, now: datetime
+) -> Replanned:
+    """End pending jobs of a changed rule and plan anew for what they were about."""
+    ended: set[UUID] = set()
+    for chunk in chunks(sorted(job.id for job in jobs)):
+        which = [ScheduledJob.id.in_(chunk)]
+        ended.update(
+            end_jobs(session, which, JobState.SUPERSEDED, Reason.RULE_CHANGED, now)
         )
-    ).all()
-    which = [ScheduledJob.rule_id == rule.id]
-    ended = set(end_jobs(session, which, JobState.SUPERSEDED, Reason.RULE_CHANGED, now))
     # One that a worker took meanwhile is done: planning it again would send it twice.
     moved = [job for job in jobs if job.id in ended]
     if not TRIGGERS[rule.trigger_type].is_time:
         return Replanned(n_cancelled=len(ended))
-    subjects = _subjects_of(session, rule, moved, now)
-    return Replanned(n_cancelled=len(ended)) + _carry_out(session, rule, subjects, now)
+    subjects = subjects_of(session, rule, moved, now)
+    return Replanned(n_cancelled=len(ended)) + carry_out(session, rule, subjects, now)
 
 
-def _subjects_of(
+def move_zone(
+    session: Session,
+    congregation_id: UUID,
+    was: str | None,
+    *,
+    now: datetime,
+    podcast_id: str | None = None,
+) -> Replanned:
+    """Plan pending jobs anew whose podcast or congregation has another timezone.
+
+    Only what depends on local time, and in pieces of 500 jobs.  Flushes only.
+
+    Args:
+        was: the timezone that counted there until now.
+        podcast_id: the podcast that changed; ``None``: the congregation did.
+    """
+    moved = Replanned()
+    for rule in time_rules(session, congregation_id):
+        if rule.offset_unit != OffsetUnit.DAYS and rule.quiet_from is None:
+            continue
+        ids = session.scalars(_pending_of(rule, podcast_id)).all()
+        for chunk in chunks(ids):
+            jobs = session.scalars(
+                select(ScheduledJob).where(ScheduledJob.id.in_(chunk))
+            ).all()
+            subjects = of_jobs(session, jobs, was=first_zone(was))
+            moved += carry_out(session, rule, subjects, now)
+    return moved
+
+
+def _pending_of(rule: Rule, podcast_id: str | None) -> Select[UUID]:
+    ids = select(ScheduledJob.id).where(
+        ScheduledJob.rule_id == rule.id,
+        ScheduledJob.state == literal_column("'pending'"),
+    )
+    if podcast_id is not None:
+        ids = ids.where(ScheduledJob.podcast_id == podcast_id)
+    return ids.order_by(ScheduledJob.id)
+
+
+def subjects_of(
     session: Session, rule: Rule, jobs: Sequence[ScheduledJob], now: datetime
 ) -> list[Subject]:
     """Return what the jobs were about, with the dates that the rule now counts from.
@@ -83,25 +138,19 @@ def _subjects_of(
         {job.booking_id for job in other if job.booking_id and reference != "publish"},
         {job.episode_id for job in other if job.episode_id and reference != "booking"},
     )
-    kept = [_subject_of(job) for job in same]
+    kept = [each for chunk in chunks(same) for each in of_jobs(session, chunk)]
     return kept + [subject for subject in found if is_ahead(subject, rule, now)]
-
-
-def _subject_of(job: ScheduledJob) -> Subject:
-    ids = Ids(job.podcast_id, job.episode_id, job.booking_id, job.guest_id)
-    reference = _reference(job.trigger_type)
-    dates = {reference: job.reference_at} if reference else {}
-    return Subject(job.congregation_id, ids, dates, job.timezone)
 
 
 def _reference(trigger_type: str) -> Reference | None:
     return TRIGGERS[trigger_type].reference
 
 
-def _carry_out(
+def carry_out(
     session: Session, rule: Rule, subjects: Sequence[Subject], now: datetime
 ) -> Replanned:
-    acting = rule if rule.enabled else _as_if_on(rule)
+    """Plan the rule, as if it were on, for these subjects of its congregation."""
+    acting = rule if rule.enabled else as_if(rule, enabled=True)
     results = [
         result
         for chunk in chunks(subjects)
@@ -113,8 +162,7 @@ def _carry_out(
     )
 
 
-def _as_if_on(rule: Rule) -> Rule:
-    values = {
-        column.key: getattr(rule, column.key) for column in Rule.__table__.columns
-    }
-    return Rule(**{**values, "enabled": True})
+def as_if(rule: Rule, **values: object) -> Rule:
+    """Return a copy of the rule with other values, which no session knows."""
+    kept = {column.key: getattr(rule, column.key) for column in Rule.__table__.columns}
+    return Rule(**{**kept, **values})

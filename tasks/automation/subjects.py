@@ -12,15 +12,18 @@ from sqlalchemy.orm import Session
 
 from tasks.automation.checks import checked_ids, checked_instant, checked_timezone
 from tasks.automation.context import Case
+from tasks.automation.keys import Ids
 from tasks.automation.planner import Date, Subject
 from tasks.automation.quiet import clocks_of
 from tasks.automation.records import full_ids, load_records
 from tasks.automation.references import refuse_unknown
 from tasks.automation.results import UNSET
 from tasks.automation.scope import congregation_of
+from tasks.automation.triggers import TRIGGERS
 from tasks.automation.zones import first_zone
 from tasks.models.booking import Booking, BookingStatus
 from tasks.models.episode import Episode, EpisodeStatus
+from tasks.models.scheduled_job import ScheduledJob
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +127,35 @@ def of_episodes(
         )
         for case, row in zip(cases, episodes, strict=True)
     ]
+
+
+def of_jobs(
+    session: Session, jobs: Sequence[ScheduledJob], *, was: str | None = None
+) -> list[Subject]:
+    """Return what jobs were planned for, each with the date that it counts from.
+
+    Dates and timezone stay as they were planned: a producer may have told others than
+    the records have.
+
+    Args:
+        was: the timezone that the podcast or congregation had until now; what was
+            planned with it gets the present one.
+    """
+    records = load_records(session, jobs)
+    subjects = []
+    for job in jobs:
+        clocks = clocks_of(job, records)
+        reference = TRIGGERS[job.trigger_type].reference
+        subjects.append(
+            Subject(
+                job.congregation_id,
+                Ids(job.podcast_id, job.episode_id, job.booking_id, job.guest_id),
+                {reference: job.reference_at} if reference else {},
+                clocks.guest if job.timezone == was else job.timezone,
+                clocks.host,
+            )
+        )
+    return subjects
 
 
 def booked_among(session: Session, episodes: Sequence[Episode]) -> frozenset[str]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from tasks.automation.replan import move_zone
+from tasks.clock import utcnow
 from tasks.errors import Conflict, NotFound
 from tasks.models import Congregation, new_id
 from tasks.operations.audit import Actor, Subject, record
@@ -53,11 +56,16 @@ def create_congregation(
 
 
 def edit_congregation(
-    session: Session, congregation_id: UUID, change: CongregationChange, actor: Actor
+    session: Session,
+    congregation_id: UUID,
+    change: CongregationChange,
+    actor: Actor,
+    *,
+    now: datetime | None = None,
 ) -> bool:
     """Change a congregation; False when everything was so already.
 
-    Jobs that are planned already keep their times when the timezone changes.
+    Another timezone moves the jobs of rules that go by local time.
 
     Raises:
         InvalidInput: a field cannot be accepted; ``field`` names it.
@@ -89,6 +97,8 @@ def edit_congregation(
         before=before,
         after=after,
     )
+    if before["timezone"] != row.timezone:
+        move_zone(session, row.id, before["timezone"], now=now or utcnow())
     return True
 
 
