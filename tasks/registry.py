@@ -11,7 +11,7 @@ from typing import Final
 
 from tasks.errors import UnknownLane
 from tasks.lane import Lane
-from tasks.lanes import executions, janitor, rescue, scheduled_jobs
+from tasks.lanes import executions, feeds, janitor, replanning, rescue, scheduled_jobs
 
 LANES: Final = (
     Lane(
@@ -32,6 +32,25 @@ LANES: Final = (
         backlog=scheduled_jobs.backlog,
         every=timedelta(seconds=1),
         batch=500,
+    ),
+    Lane(
+        name="replanning",
+        title="Replanning",
+        purpose="Moves the many jobs of a rule that was changed, piece by piece.",
+        sweep=replanning.sweep,
+        backlog=replanning.backlog,
+        every=timedelta(seconds=2),
+        batch=500,
+    ),
+    Lane(
+        name="feeds",
+        title="Feeds",
+        purpose="Fetches the podcasts' feeds and turns their items into episodes.",
+        sweep=feeds.sweep,
+        backlog=feeds.backlog,
+        every=timedelta(seconds=30),
+        batch=50,
+        workers=2,
     ),
     Lane(
         name="rescue",

@@ -19,7 +19,9 @@ from sqlalchemy.orm import Session, contains_eager
 from tasks import doorbell
 from tasks.automation.actions import ACTIONS
 from tasks.automation.context import build_contexts
+from tasks.automation.decisions import record, verdict
 from tasks.automation.executions import NewExecution, insert_executions
+from tasks.automation.following import take_along
 from tasks.automation.judging import Judged, judge
 from tasks.automation.overdue import overtake
 from tasks.automation.steps import follow_up
@@ -27,6 +29,7 @@ from tasks.claims import backlog_of, due_ids
 from tasks.crashpoints import reached
 from tasks.lane import Backlog, Bench
 from tasks.models.base import Json, new_id
+from tasks.models.event import DecisionOutcome
 from tasks.models.reason import Reason
 from tasks.models.scheduled_job import JobState, ScheduledJob
 
@@ -52,6 +55,7 @@ def sweep(bench: Bench, limit: int) -> ScheduledJobSweep:
         _dispatch(session, judged.going, now)
         overtake(session, judged.going, judged.siblings, now)
         _settle(jobs, judged, now)
+        _tell(session, jobs, judged, now)
         if judged.going:
             reached("in_dispatch")
             doorbell.ask(session, "executions")
@@ -77,13 +81,16 @@ def _due(session: Session, now: datetime, limit: int) -> Sequence[ScheduledJob]:
     ids = due_ids(session, ScheduledJob, now=now, limit=limit)
     if not ids:
         return []
-    return session.scalars(
+    due = session.scalars(
         select(ScheduledJob)
         .join(ScheduledJob.rule)
         .options(contains_eager(ScheduledJob.rule))
         .where(ScheduledJob.id.in_(ids))
         .order_by(ScheduledJob.run_at, ScheduledJob.id)
     ).all()
+    # Their rule has another time by now, and the lane "replanning" is not there yet.
+    planned_anew = take_along(session, due)
+    return [job for job in due if job.id not in planned_anew]
 
 
 _ENDS: Final = {
@@ -99,6 +106,25 @@ def _settle(jobs: Sequence[ScheduledJob], judged: Judged, now: datetime) -> None
             job.move_to(state, at=now, reason=reason)
         elif (until := judged.waits.get(job.id)) is not None:
             job.run_at = until
+
+
+def _tell(
+    session: Session, jobs: Sequence[ScheduledJob], judged: Judged, now: datetime
+) -> None:
+    """Write down what was seen of conditions that did not hold."""
+    noes = [
+        verdict(
+            job.rule,
+            DecisionOutcome.NO,
+            entity_id=job.booking_id or job.episode_id or job.podcast_id,
+            reason=Reason.CONDITION_FALSE,
+            detail=judged.details[job.id],
+            scheduled_job_id=job.id,
+        )
+        for job in jobs
+        if job.id in judged.details
+    ]
+    record(session, noes, now)
 
 
 def _dispatch(session: Session, jobs: Sequence[ScheduledJob], now: datetime) -> None:

@@ -19,9 +19,7 @@ from tasks.operations.typed_reading import Reading
 
 def document_of(rule: Rule) -> Json:
     """Return a rule's document; each field of ``RuleChange`` is a column of rules."""
-    return {
-        each.name: as_json(getattr(rule, each.name)) for each in fields(RuleChange)
-    }
+    return {each.name: as_json(getattr(rule, each.name)) for each in fields(RuleChange)}
 
 
 def change_of(document: Mapping[str, Any]) -> RuleChange:

@@ -10,7 +10,7 @@ from uuid import UUID
 from sqlalchemy import Update, func, select, update
 from sqlalchemy.orm import Session
 
-from tasks.automation.replan import Replanned, plan_coming
+from tasks.automation.following import follow
 from tasks.errors import InvalidInput
 from tasks.models import (
     Execution,
@@ -22,6 +22,7 @@ from tasks.models import (
 )
 from tasks.operations.audit import Actor
 from tasks.operations.rule_rows import RuleSaved, audit, facts, find_rule, new_secret
+from tasks.operations.rule_secrets import needs_signing
 from tasks.secrets import SecretBox
 
 
@@ -53,7 +54,7 @@ def enable_rule(
     """
     rule = find_rule(session, rule_id)
     changed = _switch(session, rule, actor, enabled=True, now=now)
-    planned = plan_coming(session, rule, now=now) if also_coming else Replanned()
+    planned = follow(session, rule, now=now, also_coming=also_coming)
     return RuleSaved(rule, replanned=planned, changed=changed)
 
 
@@ -108,7 +109,7 @@ def rotate_secret(
         InvalidInput: ``no_secret``, the rule sends no webhook.
     """
     rule = find_rule(session, rule_id)
-    if rule.action != "webhook":
+    if not needs_signing(rule):
         raise InvalidInput("no_secret", "Only webhooks are signed with a secret.")
     secret = new_secret(rule, box)
     session.flush()

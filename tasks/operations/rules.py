@@ -9,13 +9,16 @@ from uuid import UUID
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from tasks.automation.replan import Replanned, move_jobs, plan_coming
+from tasks.automation.following import follow
+from tasks.automation.step_changes import follow_steps
+from tasks.automation.steps import all_steps
 from tasks.errors import Conflict, NotFound
 from tasks.models import Congregation, Rule, new_id
 from tasks.operations.audit import Actor
-from tasks.operations.rule_fields import InvalidRule, RuleChange, clean
+from tasks.operations.rule_fields import InvalidRule, RuleChange
 from tasks.operations.rule_rows import RuleSaved, audit, facts, find_rule, new_secret
-from tasks.operations.rule_scope import clean_scope, problem_of_scope, write_scope
+from tasks.operations.rule_scope import write_scope
+from tasks.operations.rule_secrets import needs_signing, put_away
 from tasks.operations.rule_switches import (
     RuleDeleted,
     count_pending,
@@ -24,7 +27,8 @@ from tasks.operations.rule_switches import (
     enable_rule,
     rotate_secret,
 )
-from tasks.operations.rule_times import TIMED_BY
+from tasks.operations.rule_values import moves_jobs, values_of
+from tasks.operations.rule_versions import keep_version
 from tasks.secrets import SecretBox
 
 __all__ = [
@@ -41,8 +45,7 @@ __all__ = [
     "rotate_secret",
 ]
 
-#: A change to one of these moves the jobs that the rule has planned already.
-_PLANNED_BY = ("trigger_type", "podcast_ids", *TIMED_BY)
+_DID = {"restored": "Restored an earlier version of", "imported": "Imported"}
 
 
 def create_rule(
@@ -56,10 +59,12 @@ def create_rule(
     rule_id: UUID | None = None,
     enabled: bool = True,
     also_coming: bool = False,
+    verb: str = "created",
 ) -> RuleSaved:
     """Add a rule.
 
     Args:
+        verb: how it came about, as its history says: ``created`` or ``imported``.
         rule_id: chosen by the caller, so that a form sent twice makes one rule.
         also_coming: plan it for bookings and episodes that exist already as well.
 
@@ -70,14 +75,16 @@ def create_rule(
     """
     if session.get(Congregation, congregation_id) is None:
         raise NotFound("unknown_congregation", "There is no such congregation.")
-    values = _values(session, congregation_id, change)
+    values = values_of(session, congregation_id, change)
+    put_away(values, None, box)
     values |= {"created_at": now, "updated_at": now, "enabled": enabled}
     rule = Rule(id=rule_id or new_id(), congregation_id=congregation_id, **values)
-    secret = new_secret(rule, box) if rule.action == "webhook" else None
+    secret = new_secret(rule, box) if needs_signing(rule) else None
     _add(session, rule)
-    summary = f"Created the rule “{rule.name}”."
-    audit(session, rule, actor, "created", summary)
-    planned = plan_coming(session, rule, now=now) if also_coming else Replanned()
+    keep_version(session, rule, actor, verb, now)
+    summary = f"{verb.capitalize()} the rule “{rule.name}”."
+    audit(session, rule, actor, verb, summary)
+    planned = follow(session, rule, now=now, also_coming=also_coming)
     return RuleSaved(rule, secret, planned)
 
 
@@ -91,12 +98,15 @@ def edit_rule(
     now: datetime,
     version: int | None = None,
     also_coming: bool = False,
+    verb: str = "edited",
 ) -> RuleSaved:
     """Change a rule; jobs it has planned move when trigger, offset or podcast change.
 
     Args:
         version: the version that the operator looked at; None takes any.
         also_coming: plan also for what is coming and has no job of the rule yet.
+        verb: how it came about, as its history says: ``edited``, ``restored`` or
+            ``imported``.
 
     Raises:
         InvalidRule: something cannot be accepted.
@@ -104,17 +114,18 @@ def edit_rule(
         Conflict: ``changed_meanwhile``, the rule has another version by now.
     """
     rule = find_rule(session, rule_id)
-    values = _values(session, rule.congregation_id, change)
+    values = values_of(session, rule.congregation_id, change)
     if version is not None and version != rule.version:
         raise _changed_meanwhile()
-    before = {name: getattr(rule, name) for name in values}
-    secret, replanned = None, Replanned()
+    put_away(values, rule, box)
+    before, doing = {name: getattr(rule, name) for name in values}, all_steps(rule)
+    secret = None
     if before != values:
-        secret = _write(rule, values, actor, box, session, now=now)
-    if any(before[name] != values[name] for name in _PLANNED_BY):
-        replanned += move_jobs(session, rule, now=now)
-    if also_coming:
-        replanned += plan_coming(session, rule, now=now)
+        secret = _write(rule, values, actor, box, session, now=now, verb=verb)
+        follow_steps(session, rule, doing, all_steps(rule), now)
+    if moves_jobs(before, values):
+        rule.plan_version = rule.version
+    replanned = follow(session, rule, now=now, also_coming=also_coming)
     return RuleSaved(rule, secret, replanned, changed=before != values)
 
 
@@ -143,6 +154,7 @@ def _write(
     session: Session,
     *,
     now: datetime,
+    verb: str,
 ) -> str | None:
     """Write new values as a new version; return a signing secret if one was made."""
     old, secret = facts(rule), None
@@ -150,26 +162,11 @@ def _write(
         setattr(rule, name, value)
     rule.version += 1
     rule.updated_at = now
-    if rule.action == "webhook" and rule.secret is None:
+    if needs_signing(rule) and rule.secret is None:
         secret = new_secret(rule, box)
     session.flush()
     write_scope(session, rule)
-    summary = f"Changed the rule “{rule.name}”."
-    audit(session, rule, actor, "edited", summary, before=old)
+    keep_version(session, rule, actor, verb, now)
+    summary = f"{_DID.get(verb, 'Changed')} the rule “{rule.name}”."
+    audit(session, rule, actor, verb, summary, before=old)
     return secret
-
-
-def _values(
-    session: Session, congregation_id: UUID, change: RuleChange
-) -> dict[str, Any]:
-    problems: dict[str, str] = {}
-    try:
-        values = clean(change)
-    except InvalidRule as refused:
-        problems.update(refused.problems)
-        values = {}
-    if problem := problem_of_scope(session, congregation_id, change.podcast_ids):
-        problems["podcast_ids"] = problem
-    if problems:
-        raise InvalidRule(problems)
-    return {**values, "podcast_ids": clean_scope(change.podcast_ids)}

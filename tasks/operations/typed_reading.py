@@ -99,7 +99,7 @@ def _has_default(each: Field[Any]) -> bool:
 
 
 def _unknown(name: object, known: Mapping[str, object]) -> str:
-    return f"There is no such name here. There are: {', '.join(known)}."
+    return f"There is no {_shown(name)} here. There are: {', '.join(known)}."
 
 
 def _shown(value: object) -> str:

@@ -20,6 +20,7 @@ from tasks.models import (
     WorkerProcess,
     WorkerState,
 )
+from tasks.registry import LANES
 from tests.acceptance.conftest import Installation
 from tests.support import factories
 from tests.support.processes import ROOT, readiness, until, worker
@@ -96,9 +97,7 @@ def test_every_lane_tells_when_it_last_looked(installation: Installation) -> Non
             with sessions(installation.engine)() as session:
                 return set(session.scalars(select(LaneHeartbeat.lane)))
 
-        until(
-            lambda: beats() == {"executions", "scheduled_jobs", "rescue", "janitor"}, 15
-        )
+        until(lambda: beats() == {lane.name for lane in LANES}, 15)
 
 
 def test_chosen_lanes_run_alone(installation: Installation) -> None:

@@ -1,0 +1,160 @@
+"""A rule that changed takes its jobs along: at once if they are few, else in pieces.
+
+Many thousand jobs would keep an operator's page and its transaction waiting.  So what
+is more than ``AT_ONCE_MAX`` is written down as a ``Replan``, and the lane "replanning"
+does it piece by piece.  Until its turn comes a job stays as it is, except that it is
+not dispatched: one that comes due is planned anew first (``take_along``).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from tasks import doorbell
+from tasks.automation.calendar import (
+    bookings_of,
+    count_coming,
+    episodes_of,
+    is_ahead,
+)
+from tasks.automation.planner import Subject
+from tasks.automation.replan import (
+    Replanned,
+    carry_out,
+    move_jobs,
+    outdated,
+    plan_coming,
+)
+from tasks.automation.subjects import booked_among, of_bookings, of_episodes
+from tasks.automation.triggers import TRIGGERS
+from tasks.models.booking import Booking
+from tasks.models.episode import Episode
+from tasks.models.replan import Replan
+from tasks.models.rule import Rule
+from tasks.models.scheduled_job import ScheduledJob
+
+#: So many jobs, or dates in the calendar, are planned within the operator's request.
+AT_ONCE_MAX: Final = 1_000
+LANE: Final = "replanning"
+
+
+def follow(
+    session: Session, rule: Rule, *, now: datetime, also_coming: bool = False
+) -> Replanned:
+    """Plan a saved rule's outdated jobs anew, and with ``also_coming`` the calendar.
+
+    What is too much for one request is left to the lane; ``Replanned.is_later`` then
+    says so.  The rule must be locked by the caller.
+    """
+    open_ = session.get(Replan, rule.id)
+    is_moved = rule.plan_version == rule.version  # by the saving that asks
+    if open_ is not None and not (is_moved or also_coming):
+        return Replanned(is_later=True)
+    if open_ is not None or _is_much(session, rule, now, also_coming=also_coming):
+        return _leave(session, rule, now, also_coming=also_coming)
+    jobs = session.scalars(select(ScheduledJob).where(*outdated(rule))).all()
+    done = move_jobs(session, rule, jobs, now=now)
+    return done + plan_coming(session, rule, now=now) if also_coming else done
+
+
+def take_along(session: Session, jobs: Sequence[ScheduledJob]) -> set[UUID]:
+    """Plan those due jobs anew whose rule changed since; returns which they were.
+
+    Their ``rule`` must be loaded.  Most batches have none, and cost nothing here.
+    """
+    late: dict[UUID, list[ScheduledJob]] = defaultdict(list)
+    for job in jobs:
+        if job.rule_version < job.rule.plan_version:
+            late[job.rule_id].append(job)
+    for rule_id, some in late.items():
+        open_ = session.get(Replan, rule_id)
+        since = open_.since if open_ else some[0].rule.updated_at
+        move_jobs(session, some[0].rule, some, now=since)
+    return {job.id for some in late.values() for job in some}
+
+
+def work_off(session: Session, open_: Replan, rule: Rule, *, limit: int) -> bool:
+    """Do up to ``limit`` of an open planning; returns whether that was the last piece.
+
+    Jobs first, then the calendar.  Lateness counts from the change of the rule, so
+    that nobody loses a reminder because the lane was slow.  The rule must be locked.
+    """
+    jobs = session.scalars(
+        select(ScheduledJob)
+        .where(*outdated(rule))
+        .order_by(ScheduledJob.id)
+        .limit(limit)
+    ).all()
+    if jobs:
+        _count(open_, move_jobs(session, rule, jobs, now=open_.since))
+        return False
+    if not open_.also_coming or not TRIGGERS[rule.trigger_type].is_time:
+        return True
+    subjects, open_.cursor = _piece(session, rule, open_, limit)
+    _count(open_, carry_out(session, rule, subjects, open_.since))
+    return open_.cursor is None
+
+
+def _is_much(session: Session, rule: Rule, now: datetime, *, also_coming: bool) -> bool:
+    some = select(ScheduledJob.id).where(*outdated(rule)).limit(AT_ONCE_MAX + 1)
+    n_work = len(session.scalars(some).all())
+    if also_coming:
+        of, podcasts = rule.congregation_id, rule.podcast_ids
+        n_work += count_coming(session, of, podcasts, rule.trigger_type, now=now)
+    return n_work > AT_ONCE_MAX
+
+
+def _leave(
+    session: Session, rule: Rule, now: datetime, *, also_coming: bool
+) -> Replanned:
+    """Write down what is to be planned; a planning that is open begins again."""
+    open_ = session.get(Replan, rule.id)
+    if open_ is None:
+        open_ = Replan(rule_id=rule.id, congregation_id=rule.congregation_id)
+        session.add(open_)
+    open_.since = open_.touched_at = now
+    open_.also_coming = bool(open_.also_coming) or also_coming
+    open_.cursor, open_.n_created, open_.n_ended = None, 0, 0
+    session.flush()
+    doorbell.ask(session, LANE)
+    return Replanned(is_later=True)
+
+
+def _count(open_: Replan, done: Replanned) -> None:
+    open_.n_created += done.n_created
+    open_.n_ended += done.n_cancelled
+
+
+def _piece(
+    session: Session, rule: Rule, open_: Replan, limit: int
+) -> tuple[list[Subject], str | None]:
+    """Return the next piece of the calendar, and the cursor behind it.
+
+    Bookings come first, then episodes, each by its id.  None: nothing comes after.
+    """
+    kind, _, last = (open_.cursor or "booking:").partition(":")
+    bookings = bookings_of(rule, open_.since) if kind == "booking" else None
+    episodes = episodes_of(rule, open_.since)
+    subjects: list[Subject] = []
+    if bookings is not None:
+        page = bookings.where(Booking.id > last).order_by(Booking.id).limit(limit)
+        rows = session.scalars(page).all()
+        subjects = of_bookings(session, rows)
+        cursor = f"booking:{rows[-1].id}" if len(rows) == limit else "episode:"
+    elif episodes is not None:
+        last = last if kind == "episode" else ""
+        following = episodes.where(Episode.id > last).order_by(Episode.id).limit(limit)
+        found = session.scalars(following).all()
+        subjects = of_episodes(session, found, booked_among(session, found))
+        cursor = f"episode:{found[-1].id}" if len(found) == limit else ""
+    else:
+        return [], None
+    ahead = [each for each in subjects if is_ahead(each, rule, open_.since)]
+    return ahead, cursor or None
