@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from types import MappingProxyType
+from typing import Any, Final
 from uuid import UUID
 
 from sqlalchemy import select
@@ -17,6 +18,7 @@ from sqlalchemy.orm import Session
 
 from tasks.automation.records import Key, by_key, chunks
 from tasks.automation.steps import step_of
+from tasks.automation.suppressed import suppressed
 from tasks.automation.triggers import TRIGGERS
 from tasks.automation.waiting import Dates, dates_of, waited_too_long
 from tasks.models.booking import Booking, BookingStatus
@@ -27,6 +29,8 @@ from tasks.models.rule import Rule
 from tasks.models.scheduled_job import ScheduledJob
 
 Guarded = Execution | ScheduledJob
+#: Rows go to whom they say they do.
+_AS_NOTED: Final[Mapping[UUID, str | None]] = MappingProxyType({})
 
 #: Events that say a booking takes place: pointless once it does not.
 EVENTS_OF_LIVING_BOOKINGS: Final = frozenset(
@@ -42,17 +46,25 @@ class _Facts:
     bookings: Mapping[Key, Booking]
     episodes: Mapping[Key, Episode]
     dates: Mapping[UUID, Dates]  # of executions that a job led to
+    suppressed: frozenset[UUID]  # mails whose recipient does not want them
 
 
 def why_not(
-    session: Session, rows: Sequence[Guarded], *, now: datetime
+    session: Session,
+    rows: Sequence[Guarded],
+    *,
+    now: datetime,
+    recipients: Mapping[UUID, str | None] = _AS_NOTED,
 ) -> dict[UUID, Reason]:
     """Return which executions or pending jobs must not go ahead, and why.
 
-    A row that is not in the answer may go.  Four queries for up to 500 rows.  How
+    A row that is not in the answer may go.  Five queries for up to 500 rows.  How
     late a job is, is the lane's to judge (``lateness.is_too_late``).
+
+    Args:
+        recipients: Whom executions go to now, where the rows may not know it yet.
     """
-    facts = _facts(session, rows)
+    facts = _facts(session, rows, recipients)
     reasons = {row.id: _reason(row, facts, now) for row in rows}
     return {row_id: reason for row_id, reason in reasons.items() if reason}
 
@@ -65,7 +77,9 @@ def needs_living_booking(trigger_type: str) -> bool:
     return trigger is not None and trigger.reference in {"recording", "booking"}
 
 
-def _facts(session: Session, rows: Sequence[Guarded]) -> _Facts:
+def _facts(
+    session: Session, rows: Sequence[Guarded], recipients: Mapping[UUID, str | None]
+) -> _Facts:
     bookings = {
         (row.congregation_id, row.booking_id)
         for row in rows
@@ -76,11 +90,18 @@ def _facts(session: Session, rows: Sequence[Guarded]) -> _Facts:
         for row in rows
         if row.episode_id and _needs_episode(row.trigger_type)
     }
+    rules = _rules(session, {row.rule_id for row in rows})
+
+    def settings_of(row: Execution) -> Mapping[str, Any] | None:
+        step = step_of(rules[row.rule_id], row.step) if row.rule_id in rules else None
+        return step.settings if step else None
+
     return _Facts(
-        rules=_rules(session, {row.rule_id for row in rows}),
+        rules=rules,
         bookings=by_key(session, Booking, bookings),
         episodes=by_key(session, Episode, episodes),
         dates=dates_of(session, rows),
+        suppressed=frozenset(suppressed(session, rows, recipients, settings_of)),
     )
 
 
@@ -106,6 +127,7 @@ def _reason(row: Guarded, facts: _Facts, now: datetime) -> Reason | None:
         _reason_of_rule(row, facts.rules.get(row.rule_id))
         or _reason_of_booking(row, facts)
         or _reason_of_episode(row, facts)
+        or (Reason.SUPPRESSED if row.id in facts.suppressed else None)
         or _reason_of_time(row, facts, now)
     )
 

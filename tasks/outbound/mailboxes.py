@@ -51,3 +51,14 @@ def read_address(text: str) -> str:
         raise BadAddress(f"This is not an e-mail address: {error}") from error
     # Always given, since non-ASCII before the @ is refused.
     return read.ascii_email or read.normalized
+
+
+def normal_address(text: str) -> str:
+    """Return the form in which addresses are compared: small letters, ASCII domain.
+
+    Tags behind a plus and dots stay: what they mean is the mail server's affair.
+
+    Raises:
+        BadAddress: it is not one plain e-mail address.
+    """
+    return read_address(text.strip()).lower()

@@ -1,0 +1,173 @@
+"""Whom a congregation does not write to: added, lifted, or by the recipient's click.
+
+Lifting brings back nothing: what was skipped meanwhile stays skipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from tasks.bulk import is_postgres
+from tasks.clock import utcnow
+from tasks.errors import Conflict, InvalidInput, NotFound
+from tasks.models import (
+    Congregation,
+    Suppression,
+    SuppressionReason,
+    new_id,
+)
+from tasks.operations.audit import Actor, Subject, record
+from tasks.outbound.mailboxes import BadAddress, normal_address
+
+NOTE_MAX: Final = 200  # characters
+#: Who adds an address by the link in a mail.
+RECIPIENT: Final = Actor("the recipient")
+#: Reasons that operators can give -> what they read.
+BY_HAND: Final[Mapping[SuppressionReason, str]] = {
+    SuppressionReason.ASKED: "They asked for no mails",
+    SuppressionReason.BOUNCED: "The mailbox does not exist",
+    SuppressionReason.COMPLAINED: "They called our mail spam",
+}
+
+
+def suppress(
+    session: Session,
+    congregation_id: UUID,
+    address: str,
+    reason: SuppressionReason,
+    actor: Actor,
+    *,
+    note: str = "",
+    now: datetime | None = None,
+) -> Suppression:
+    """Let a congregation write to an address no more.  Caller commits.
+
+    Raises:
+        NotFound: the session sees no such congregation.
+        InvalidInput: it is no address, or the note is too long.
+        Conflict: the address is on the list already, for such a reason.
+    """
+    if session.get(Congregation, congregation_id) is None:
+        raise NotFound("unknown_congregation", "There is no such congregation.")
+    note = _checked_note(note)
+    try:
+        normal = normal_address(address)
+    except BadAddress as error:
+        raise InvalidInput("email_invalid", str(error), field="address") from error
+    row, is_new = _listed(session, congregation_id, normal, reason, actor, note, now)
+    if not is_new:
+        if row.reason is not SuppressionReason.UNSUBSCRIBED:
+            raise Conflict(
+                "suppressed_already",
+                f"{normal} is on the list already.",
+                field="address",
+            )
+        # Who unsubscribed still got what they had arranged; this goes further.
+        row.reason, row.note, row.created_by = reason, note, actor.name
+        session.flush()
+    _record(session, actor, "suppression.added", row, after=_told(row))
+    return row
+
+
+def unsubscribe(
+    session: Session, congregation_id: UUID, address: str, *, ip: str | None = None
+) -> bool:
+    """Note that a recipient wants no more mails; ``False``: it was so already.
+
+    Args:
+        address: normalised, as a link of ours says it.
+
+    Raises:
+        NotFound: the congregation is gone.
+    """
+    if session.get(Congregation, congregation_id) is None:
+        raise NotFound("unknown_congregation", "There is no such congregation.")
+    actor = Actor(RECIPIENT.name, ip)
+    reason = SuppressionReason.UNSUBSCRIBED
+    row, is_new = _listed(session, congregation_id, address, reason, actor, "", None)
+    if is_new:
+        _record(session, actor, "suppression.added", row, after=_told(row))
+    return is_new
+
+
+def lift(session: Session, suppression_id: UUID, actor: Actor) -> Suppression:
+    """Take an address off the list, and return what stood there.  Caller commits.
+
+    Raises:
+        NotFound: the session sees no such entry.
+    """
+    row = session.get(Suppression, suppression_id)
+    if row is None:
+        raise NotFound("unknown_suppression", "This address is not on the list.")
+    session.delete(row)
+    _record(session, actor, "suppression.lifted", row, before=_told(row))
+    session.flush()
+    return row
+
+
+def _listed(
+    session: Session,
+    congregation_id: UUID,
+    address: str,
+    reason: SuppressionReason,
+    actor: Actor,
+    note: str,
+    now: datetime | None,
+) -> tuple[Suppression, bool]:
+    """Return the address's entry, and whether it is new; two writers make one."""
+    dialect = postgresql if is_postgres(session) else sqlite
+    table = Suppression.metadata.tables[Suppression.__tablename__]
+    made = session.scalar(
+        dialect.insert(table)
+        .values(
+            id=new_id(),
+            congregation_id=congregation_id,
+            address=address,
+            reason=reason,
+            note=note,
+            created_by=actor.name,
+            created_at=now or utcnow(),
+        )
+        .on_conflict_do_nothing(index_elements=["congregation_id", "address"])
+        .returning(table.c.id)
+    )
+    row = session.scalars(
+        select(Suppression)
+        .filter_by(congregation_id=congregation_id, address=address)
+        .execution_options(populate_existing=True)
+    ).one()
+    return row, made is not None
+
+
+def _checked_note(note: str) -> str:
+    clean = note.strip()
+    if len(clean) > NOTE_MAX:
+        raise InvalidInput(
+            "too_long", f"A note has at most {NOTE_MAX} characters.", field="note"
+        )
+    if not clean.isprintable():
+        raise InvalidInput(
+            "control_chars",
+            "The note holds characters that do not print; type it anew.",
+            field="note",
+        )
+    return clean
+
+
+def _told(row: Suppression) -> dict[str, Any]:
+    return {"address": row.address, "reason": str(row.reason), "note": row.note}
+
+
+def _record(
+    session: Session, actor: Actor, action: str, row: Suppression, **told: dict[str, Any]
+) -> None:
+    verb = "Stopped" if action.endswith("added") else "Allowed"
+    subject = Subject("suppression", str(row.id), row.congregation_id)
+    record(session, actor, action, subject, f"{verb} mails to {row.address}", **told)
