@@ -19,8 +19,10 @@ from tasks.lane import Backlog, Bench
 from tasks.models.access import IdempotencyRecord
 from tasks.models.event import Decision, Event
 from tasks.models.execution import SETTLED, Execution
+from tasks.models.feed import GuestImport
 from tasks.models.lane import LaneRun, WorkerProcess
 from tasks.models.scheduled_job import JobState, ScheduledJob
+from tasks.models.source import SourceCall
 
 _Past = tuple[str, InstrumentedAttribute[Any], tuple[ColumnElement[bool], ...]]
 
@@ -28,6 +30,10 @@ _Past = tuple[str, InstrumentedAttribute[Any], tuple[ColumnElement[bool], ...]]
 KEEP_ANSWERS: Final = timedelta(hours=48)
 #: Worker processes that fell silent are shown this long.
 KEEP_WORKERS: Final = timedelta(days=1)
+#: What booking services said, and what became of it, is shown this long.
+KEEP_CALLS: Final = timedelta(days=30)
+#: Lists of guests that were uploaded and not taken over hold people's addresses.
+KEEP_LISTS: Final = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +47,8 @@ class JanitorSweep:
     lane_runs: tuple[UUID, ...] = ()
     answers: tuple[str, ...] = ()
     workers: tuple[str, ...] = ()
+    calls: tuple[UUID, ...] = ()
+    guest_lists: tuple[UUID, ...] = ()
     is_full: bool = False
 
 
@@ -94,6 +102,9 @@ def _what_is_past(bench: Bench) -> Iterator[_Past]:
         IdempotencyRecord.key,
         (IdempotencyRecord.created_at < answers_before,),
     )
+    yield "calls", SourceCall.id, (SourceCall.received_at < now - KEEP_CALLS,)
+    lists_before = now - KEEP_LISTS
+    yield "guest_lists", GuestImport.id, (GuestImport.created_at < lists_before,)
     silent_since = now - KEEP_WORKERS
     yield "workers", WorkerProcess.id, (WorkerProcess.heartbeat_at < silent_since,)
 

@@ -11,8 +11,6 @@ from sqlalchemy.orm import Session
 
 from tasks.models.source import CallOutcome, Source, SourceCall
 
-#: Calls are kept this long; the janitor removes what is older.
-KEEP: Final = timedelta(days=30)
 #: Refused calls of the same kind within this time are one row, with a count.
 TOGETHER: Final = timedelta(minutes=1)
 #: Refused calls of one source that are kept: anybody can make them.

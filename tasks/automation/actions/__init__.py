@@ -39,6 +39,7 @@ def configure(config: Config, lanes: Mapping[str, str]) -> None:
 def make_effects(config: Config) -> Effects:
     """Return the real ways out: the mail server and the network of ``config``."""
     # Not above: these modules need this package's ``base``.
+    from tasks.outbound.fetch import WebFetcher
     from tasks.outbound.guard import UrlRules
     from tasks.outbound.mail import SmtpMailer
     from tasks.outbound.notify import AppriseNotifier
@@ -53,6 +54,7 @@ def make_effects(config: Config) -> Effects:
         ),
         poster=WebPoster(SecretBox(config.secret_key), UrlRules.of(config)),
         notifier=AppriseNotifier(SecretBox(config.secret_key), UrlRules.of(config)),
+        fetcher=WebFetcher(UrlRules.of(config)),
     )
 
 

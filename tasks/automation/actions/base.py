@@ -9,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 from uuid import UUID
 
 from tasks.models.reason import Reason
+from tasks.sources.fetching import NOWHERE, Fetcher
 
 #: What leaves the house, as a plain JSON object.
 Message = dict[str, Any]
@@ -113,6 +114,7 @@ class Effects:
     poster: Poster
     notifier: Notifier = field(default_factory=Nowhere)
     starter: Starter = field(default_factory=Nowhere)
+    fetcher: Fetcher = NOWHERE
 
 
 class Action(Protocol):

@@ -1,0 +1,201 @@
+"""Feeds: fetch the podcasts' feeds that are due, and turn their items into episodes.
+
+Fed by time, by operators who add a feed or ask to look now.  Shape: claim · act ·
+settle, one feed at a time.  When the worker dies, the lease lapses and the feed is
+fetched again by the next sweep; the attempt shuts out a late writer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy.orm import Session
+
+from tasks.errors import InvalidInput
+from tasks.lane import COUNT_CAP, Backlog, Bench
+from tasks.models.feed import Feed
+from tasks.sources.feed import absorb
+from tasks.sources.feed_items import FeedContent
+from tasks.sources.feed_xml import NotAFeed, read_feed
+from tasks.sources.fetching import Answer, Fetched, NotFetched, NotModified
+
+#: Between two looks at a feed that answers well.
+EVERY: Final = timedelta(minutes=15)
+#: The longest wait after failures; each doubles the wait before.
+LONGEST: Final = timedelta(hours=24)
+#: Longer than the fetcher's own deadline and the reading of 20 MB.
+LEASE: Final = timedelta(seconds=120)
+
+
+@dataclass(frozen=True, slots=True)
+class FeedSweep:
+    """What one sweep did, as feed ids."""
+
+    changed: tuple[UUID, ...] = ()  # read anew
+    unchanged: tuple[UUID, ...] = ()
+    failed: tuple[UUID, ...] = ()
+    lost: tuple[UUID, ...] = ()  # somebody else owns them now, or they were removed
+    is_full: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    id: UUID
+    attempt: int
+    url: str
+    etag: str | None
+    last_modified: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A feed that was fetched and read; both happen outside of any transaction."""
+
+    content: FeedContent
+    page: Fetched
+
+
+def sweep(bench: Bench, limit: int) -> FeedSweep:
+    """Fetch up to ``limit`` due feeds, fairly between congregations."""
+    ended: defaultdict[str, list[UUID]] = defaultdict(list)
+    n_claimed = 0
+    while n_claimed < limit and not bench.stopping.is_set():
+        with bench.begin() as session:
+            claim = claim_next(session, now=bench.clock())
+        if claim is None:
+            break
+        n_claimed += 1
+        got = _act(bench, claim)
+        now = bench.clock()
+        with bench.begin() as session:
+            word = settle(session, claim, got, now=now)
+        ended[word].append(claim.id)
+    return FeedSweep(
+        **{word: tuple(ids) for word, ids in ended.items()},
+        is_full=n_claimed == limit,
+    )
+
+
+def claim_next(session: Session, *, now: datetime) -> _Claim | None:
+    """Lease the feed that has been due longest; ``None`` when none is.
+
+    Each congregation's first feed comes before anybody's second one.
+    """
+    turn = func.row_number().over(
+        partition_by=Feed.congregation_id, order_by=(Feed.due_at, Feed.id)
+    )
+    due = select(Feed.id, Feed.due_at, turn.label("turn")).where(*_is_due(now))
+    ranked = due.subquery()
+    order = select(ranked.c.id).order_by(ranked.c.turn, ranked.c.due_at).limit(10)
+    feed = session.scalars(
+        select(Feed)
+        .where(Feed.id.in_(session.scalars(order).all()), *_is_due(now))
+        .order_by(Feed.due_at)
+        .limit(1)
+        .with_for_update(skip_locked=True)
+    ).first()
+    if feed is None:
+        return None
+    feed.attempt += 1
+    feed.lease_until = now + LEASE
+    session.flush()
+    return _Claim(feed.id, feed.attempt, feed.url, feed.etag, feed.last_modified)
+
+
+def settle(
+    session: Session,
+    claim: _Claim,
+    got: _Read | NotModified | NotFetched,
+    *,
+    now: datetime,
+) -> str:
+    """Write down what came of it; returns the outcome's name.
+
+    Raises:
+        InvalidInput: never; an item that cannot be kept fails its feed.
+    """
+    feed = session.scalars(
+        select(Feed)
+        .where(Feed.id == claim.id, Feed.attempt == claim.attempt)
+        .with_for_update()
+    ).first()
+    if feed is None or feed.lease_until is None:
+        return "lost"
+    feed.lease_until = None
+    feed.checked_at = now
+    if isinstance(got, NotFetched):
+        return _fail(feed, got, now)
+    digest = feed.digest
+    if isinstance(got, _Read):
+        digest = hashlib.sha256(got.page.body).hexdigest()
+        if digest != feed.digest:
+            try:
+                with session.begin_nested():
+                    _keep(session, feed, got, digest, now)
+            except InvalidInput as error:
+                return _fail(feed, NotFetched(error.message), now)
+            _succeed(feed, now)
+            return "changed"
+    _succeed(feed, now)
+    return "unchanged"
+
+
+def backlog(session: Session, now: datetime) -> Backlog:
+    """Return how many feeds are due."""
+    due = select(Feed.id).where(*_is_due(now)).limit(COUNT_CAP).subquery()
+    return Backlog(
+        n_due=session.scalar(select(func.count()).select_from(due)) or 0,
+        oldest_due_at=session.scalar(
+            select(Feed.due_at).where(*_is_due(now)).order_by(Feed.due_at).limit(1)
+        ),
+    )
+
+
+def _is_due(now: datetime) -> tuple[ColumnElement[bool], ...]:
+    is_free = or_(Feed.lease_until.is_(None), Feed.lease_until < now)
+    return (Feed.due_at <= now, is_free)
+
+
+def _act(bench: Bench, claim: _Claim) -> _Read | NotModified | NotFetched:
+    answer: Answer = bench.effects.fetcher.fetch(
+        claim.url, etag=claim.etag, last_modified=claim.last_modified
+    )
+    if not isinstance(answer, Fetched):
+        return answer
+    try:
+        return _Read(read_feed(answer.body), answer)
+    except NotAFeed as error:
+        return NotFetched(str(error))
+
+
+def _keep(session: Session, feed: Feed, got: _Read, digest: str, now: datetime) -> None:
+    brought = absorb(session, feed, got.content, now=now)
+    feed.title = got.content.title
+    feed.n_items = len(got.content.items)
+    feed.changed_at = now
+    # An item whose date is to come needs another look, although nothing changes.
+    is_whole = brought.n_waiting == 0
+    feed.digest = digest if is_whole else None
+    feed.etag = got.page.etag if is_whole else None
+    feed.last_modified = got.page.last_modified if is_whole else None
+
+
+def _succeed(feed: Feed, now: datetime) -> None:
+    feed.good_at = now
+    feed.failures = 0
+    feed.error = None
+    feed.due_at = now + EVERY
+
+
+def _fail(feed: Feed, why: NotFetched, now: datetime) -> str:
+    feed.failures += 1
+    feed.error = why.sentence[:500]
+    wait = min(EVERY * (1 << min(feed.failures - 1, 10)), LONGEST)
+    feed.due_at = now + min(max(wait, why.after or wait), LONGEST)
+    return "failed"
