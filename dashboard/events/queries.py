@@ -23,14 +23,11 @@ from tasks.models import (
     Event,
     EventData,
     Podcast,
-    Rule,
 )
 from tasks.models.base import Json
 
 #: A search looks at the events of this many bookings, episodes and guests.
 MATCHES_MAX: Final = 200
-#: Decisions shown on one event's page; a congregation has fewer rules than that.
-DECISIONS_MAX: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +51,7 @@ class EventRow:
 
     event: Event
     congregation: str
+    slug: str  # of the congregation
     podcast: str | None
     booking_guest: str | None
     episode: str | None
@@ -116,24 +114,13 @@ def asked(session: Session, ids: Sequence[UUID]) -> Mapping[UUID, Asked]:
     return {event_id: Asked(*numbers) for event_id, *numbers in rows if event_id}
 
 
-def decisions(session: Session, event_id: UUID) -> Sequence[tuple[Decision, Rule]]:
-    """Return what every rule made of the event: the yes first, then by rule."""
-    is_no = case((Decision.outcome == DecisionOutcome.NO, 1), else_=0)
-    rows = session.execute(
-        select(Decision, Rule)
-        .join(Rule, Rule.id == Decision.rule_id)
-        .where(Decision.event_id == event_id)
-        .order_by(is_no, Rule.name, Decision.id)
-        .limit(DECISIONS_MAX)
-    )
-    return [(decision, rule) for decision, rule in rows]
-
-
-def _with_names() -> Select[Event, str, str | None, str | None, str | None, str | None]:
+def _with_names() -> Select[
+    Event, str, str, str | None, str | None, str | None, str | None
+]:
     owner = Event.congregation_id
     of = (Podcast.title, Booking.guest_name, Episode.title, EpisodeGuest.name)
     return (
-        select(Event, Congregation.name, *of)
+        select(Event, Congregation.name, Congregation.slug, *of)
         .join(Congregation, Congregation.id == owner)
         .outerjoin(
             Podcast,

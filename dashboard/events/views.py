@@ -6,14 +6,16 @@ from uuid import UUID
 
 from flask import Blueprint, current_app, request
 
+from dashboard.congregations.moments import event_title
 from dashboard.events import queries
 from dashboard.events.forms import EventFilterForm
+from dashboard.events.verdicts import silence, verdicts
 from dashboard.extensions import db
 from dashboard.rules.scope import places
 from dashboard.web import render
 from tasks.automation.triggers import TRIGGERS
 from tasks.config import Config
-from tasks.models import DecisionOutcome
+from tasks.lane import COUNT_CAP
 
 bp = Blueprint("events", __name__, url_prefix="/events")
 
@@ -41,16 +43,17 @@ def index() -> str:
 def detail(event_id: UUID) -> str:
     """Show an event and what every rule made of it, the no as well as the yes."""
     session = db.session()
+    config: Config = current_app.config["CARILLON"]
     row = queries.event(session, event_id)
-    decisions = queries.decisions(session, event_id)
+    cursor = request.args.get("cursor")
     return render(
         "events/detail.html",
         row=row,
         event=row.event,
-        title=TRIGGERS[row.event.type].title
-        if row.event.type in TRIGGERS
-        else row.event.type,
+        title=event_title(row.event.type),
         data=queries.data(session, event_id),
-        decisions=decisions,
-        n_fired=sum(one.outcome is DecisionOutcome.FIRED for one, _ in decisions),
+        asked=queries.asked(session, [event_id]).get(event_id, queries.Asked()),
+        page=verdicts(session, event_id, cursor, config.page_size),
+        silence=silence(session, row.event),
+        cap=COUNT_CAP,
     )

@@ -38,7 +38,7 @@ def of_event(facts: Facts, trigger: Trigger) -> Iterator[Check]:
     )
     decision = facts.decision
     if decision is None:
-        yield Check(Holds.NO, _undecided(facts.rule, event))
+        yield Check(Holds.NO, why_undecided(facts.rule, event))
     elif decision.outcome is DecisionOutcome.NO:
         first = decision.execution_id  # of a duplicate
         yield Check(
@@ -65,7 +65,10 @@ def _never(facts: Facts, trigger: Trigger) -> str:
     return f"No {trigger.name} was ever reported for it{status_of(facts.record)}."
 
 
-def _undecided(rule: Rule, event: Event) -> str:
+def why_undecided(rule: Rule, event: Event) -> str:
+    """Return why a rule of the event's trigger left no decision about it."""
+    if not rule.covers(event.podcast_id):
+        return "The rule belongs to another podcast."
     if rule.created_at > event.created_at:
         return (
             f"The rule was made on {when(rule.created_at)}, after that: rules do not "
