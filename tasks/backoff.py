@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
@@ -14,8 +15,20 @@ LONGEST_WAIT: Final = timedelta(hours=6)
 Chance = Callable[[], float]
 
 
-def ceiling(failures: int) -> timedelta:
-    """Return the longest wait after ``failures`` failures: 30 s, doubled each time.
+@dataclass(frozen=True, slots=True)
+class Pauses:
+    """How long a rule waits between two attempts."""
+
+    first: timedelta = FIRST_WAIT  # the longest wait after the first failure
+    longest: timedelta = LONGEST_WAIT  # after however many
+
+
+#: What holds where nothing else is said.
+USUAL: Final = Pauses()
+
+
+def ceiling(failures: int, pauses: Pauses = USUAL) -> timedelta:
+    """Return the longest wait after ``failures`` failures: the first, then doubled.
 
     >>> [str(ceiling(failures)) for failures in (1, 2, 5, 60)]
     ['0:00:30', '0:01:00', '0:08:00', '6:00:00']
@@ -29,12 +42,13 @@ def ceiling(failures: int) -> timedelta:
     if failures < 1:
         raise ValueError(f"failures count from 1, got {failures}")
     doublings = min(failures - 1, 20)  # far past the cap; keeps the number small
-    return min(FIRST_WAIT * (1 << doublings), LONGEST_WAIT)
+    return min(pauses.first * (1 << doublings), pauses.longest)
 
 
 def wait_after(
     failures: int,
     *,
+    pauses: Pauses = USUAL,
     at_least: timedelta | None = None,
     chance: Chance = random.random,
 ) -> timedelta:
@@ -44,4 +58,4 @@ def wait_after(
     ceiling.  ``at_least`` is what the other side asked for (Retry-After); ``None``:
     it asked for nothing.
     """
-    return max(ceiling(failures) * chance(), at_least or timedelta(0))
+    return max(ceiling(failures, pauses) * chance(), at_least or timedelta(0))

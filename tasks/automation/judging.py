@@ -9,6 +9,8 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from tasks.automation.conditional import unmet_of
+from tasks.automation.context import build_contexts
 from tasks.automation.guard import why_not
 from tasks.automation.hushing import Hush, hushed
 from tasks.automation.lateness import is_too_late
@@ -25,6 +27,8 @@ class Judged:
     going: Sequence[ScheduledJob]
     ended: Mapping[UUID, Reason]
     waits: Mapping[UUID, datetime]  # until its recipient's quiet hours end
+    #: What was seen of those whose conditions do not hold.
+    details: Mapping[UUID, str]
     #: Others of the jobs' series that are due or were dispatched.
     siblings: Sequence[ScheduledJob]
 
@@ -38,6 +42,8 @@ def judge(session: Session, jobs: Sequence[ScheduledJob], *, now: datetime) -> J
     waiting = [job for job in others if job.state is JobState.PENDING]
     looked_at = [*jobs, *waiting]
     reasons = _reasons(session, looked_at, now)
+    details = _unmet(session, [job for job in looked_at if job.id not in reasons])
+    reasons |= dict.fromkeys(details, Reason.CONDITION_FALSE)
     hushes = _hushes(session, looked_at, reasons, now)
     stopped = {*reasons, *hushes}
     going = [job for job in looked_at if job.id not in stopped]
@@ -54,6 +60,7 @@ def judge(session: Session, jobs: Sequence[ScheduledJob], *, now: datetime) -> J
         waits={
             i: h for i, h in hushes.items() if i in ours and isinstance(h, datetime)
         },
+        details={id_: text for id_, text in details.items() if id_ in ours},
         siblings=others,
     )
 
@@ -71,6 +78,14 @@ def _reasons(
             if is_too_late(job.rule, trigger, planned, job.reference_at, now):
                 reasons[job.id] = Reason.TOO_LATE
     return reasons
+
+
+def _unmet(session: Session, jobs: Sequence[ScheduledJob]) -> dict[UUID, str]:
+    asked = [job for job in jobs if job.rule.conditions]
+    if not asked:
+        return {}
+    rules = {job.rule_id: job.rule for job in asked}
+    return unmet_of(asked, rules, build_contexts(session, asked))
 
 
 def _hushes(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -16,12 +16,12 @@ from tasks.automation.actions import ACTIONS
 from tasks.automation.actions.base import Action, CannotCompose, Envelope
 from tasks.automation.composing import Ask, Composed, compose_all
 from tasks.automation.context import build_contexts
-from tasks.automation.guard import why_not
-from tasks.automation.hushing import hushed
 from tasks.automation.steps import secret_of, step_of
+from tasks.backoff import Pauses
 from tasks.bulk import among
 from tasks.executing.marking import mark, note_recipients
-from tasks.executing.verdicts import Verdict, refuse, stop
+from tasks.executing.stopping import stopped
+from tasks.executing.verdicts import Verdict, refuse
 from tasks.held import Claim
 from tasks.models.execution import Execution, ExecutionMessage
 from tasks.models.reason import SENTENCES, Reason
@@ -59,6 +59,7 @@ class Ready:
     envelope: Envelope
     failures: int
     max_attempts: int
+    pauses: Pauses
     #: When it was composed, monotonic; the guard looked right after that.
     made_at: float
 
@@ -84,13 +85,13 @@ def prepare(
         _composed(claim, row, rules[row.rule_id], message, earlier.get(row.id))
         for (claim, row), message in zip(rows, messages, strict=True)
     ]
-    stops = hushed(session, executions, rules, now) | why_not(
-        session, executions, now=now
-    )
-    prepared = [
-        stop(each.claim, why) if (why := stops.get(each.claim.execution_id)) else each
-        for each in composed
-    ]
+    recipients = {
+        row.id: each.recipient
+        for row, each in zip(executions, composed, strict=True)
+        if isinstance(each, Ready)
+    }
+    stops = stopped(session, claims, executions, rules, contexts, recipients, now)
+    prepared = [stops.get(each.claim, each) for each in composed]
     ready = [each for each in prepared if isinstance(each, Ready)]
     mark(session, ready, now)
     note_recipients(session, ready, {row.id: row.recipient for row in executions})
@@ -167,5 +168,9 @@ def _composed(
         Envelope(row.id, row.congregation_id, secret_of(rule, row.step)),
         row.failures,
         row.max_attempts,
+        Pauses(
+            timedelta(seconds=rule.retry_first_seconds),
+            timedelta(minutes=rule.retry_longest_minutes),
+        ),
         time.monotonic(),
     )

@@ -134,6 +134,7 @@ def _judged(bench: Bench, acted: Iterable[Acted]) -> list[Verdict]:
             outcome,
             failures=ready.failures,
             max_attempts=ready.max_attempts,
+            pauses=ready.pauses,
             now=now,
         )
         for ready, outcome in acted
@@ -180,6 +181,8 @@ def _patiently(bench: Bench, step: Callable[[], T]) -> T:
 def _word(verdict: Verdict) -> str:
     if verdict.outcome is AttemptOutcome.RELEASED:
         return "released"
+    if verdict.outcome is AttemptOutcome.DEFERRED:
+        return "deferred"
     if verdict.state is ExecutionState.PENDING:
         return "retried"
     return verdict.state.value

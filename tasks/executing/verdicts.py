@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from tasks.automation.actions.base import Done, GiveUp, Outcome, TryAgain
-from tasks.backoff import Chance, wait_after
+from tasks.backoff import USUAL, Chance, Pauses, wait_after
 from tasks.held import Claim
 from tasks.models.execution import AttemptOutcome, ExecutionState
 from tasks.models.reason import Reason
@@ -61,6 +61,17 @@ def stop(claim: Claim, why: Reason | datetime) -> Verdict:
     return refuse(claim, why) if isinstance(why, Reason) else release(claim, why)
 
 
+def defer(claim: Claim, until: datetime, sentence: str) -> Verdict:
+    """Return the verdict on what waits for its turn; it uses up no attempt."""
+    return Verdict(
+        claim,
+        ExecutionState.PENDING,
+        AttemptOutcome.DEFERRED,
+        error=sentence,
+        run_at=until,
+    )
+
+
 def judge(
     claim: Claim,
     outcome: Outcome,
@@ -68,6 +79,7 @@ def judge(
     failures: int,
     max_attempts: int,
     now: datetime,
+    pauses: Pauses = USUAL,
     chance: Chance = random.random,
 ) -> Verdict:
     """Return what an action's outcome leads to.
@@ -75,6 +87,7 @@ def judge(
     Args:
         failures: Failures before this attempt; crashes and stops do not count.
         max_attempts: How many failures end it; from the rule.
+        pauses: How long to wait between two attempts; from the rule.
         chance: Jitter, from 0 to 1.
     """
     match outcome:
@@ -98,18 +111,15 @@ def judge(
                 adds_failure=True,
             )
         case TryAgain():
-            return _try_again(claim, outcome, failures + 1, max_attempts, now, chance)
+            is_last = failures + 1 >= max_attempts
+            wait = wait_after(
+                failures + 1, pauses=pauses, at_least=outcome.after, chance=chance
+            )
+            return _try_again(claim, outcome, None if is_last else now + wait)
 
 
-def _try_again(
-    claim: Claim,
-    outcome: TryAgain,
-    failures: int,
-    max_attempts: int,
-    now: datetime,
-    chance: Chance,
-) -> Verdict:
-    is_last = failures >= max_attempts
+def _try_again(claim: Claim, outcome: TryAgain, again_at: datetime | None) -> Verdict:
+    is_last = again_at is None
     word = AttemptOutcome.FAILED if is_last else AttemptOutcome.RETRY
     return Verdict(
         claim,
@@ -119,8 +129,6 @@ def _try_again(
         outcome.error,
         outcome.status_code,
         outcome.response,
-        run_at=None
-        if is_last
-        else now + wait_after(failures, at_least=outcome.after, chance=chance),
+        run_at=again_at,
         adds_failure=True,
     )

@@ -36,6 +36,7 @@ class ExecutionSweep:
     retried: tuple[UUID, ...] = ()
     failed: tuple[UUID, ...] = ()
     skipped: tuple[UUID, ...] = ()
+    deferred: tuple[UUID, ...] = ()  # above their rule's rate limit: wait their turn
     released: tuple[UUID, ...] = ()  # given back, not begun: the worker stops
     lost: tuple[UUID, ...] = ()  # somebody else owns them now
     is_full: bool = False

@@ -1,0 +1,33 @@
+"""Asking the conditions of many rows' rules, at the last moment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from tasks.automation import conditions
+from tasks.models.base import Json
+from tasks.models.execution import Execution
+from tasks.models.rule import Rule
+from tasks.models.scheduled_job import ScheduledJob
+
+
+def unmet_of(
+    rows: Sequence[Execution | ScheduledJob],
+    rules: Mapping[UUID, Rule],
+    contexts: Mapping[UUID, Json],
+) -> dict[UUID, str]:
+    """Return why conditions do not hold, by row; a row that is left out may go.
+
+    Args:
+        contexts: by row; needed of those only whose rule has conditions.
+    """
+    found: dict[UUID, str] = {}
+    for row in rows:
+        wanted = rules[row.rule_id].conditions
+        if not wanted:
+            continue
+        told = conditions.with_event(contexts[row.id], row.trigger_type, row.due_at)
+        if (detail := conditions.unmet(wanted, told)) is not None:
+            found[row.id] = detail
+    return found
