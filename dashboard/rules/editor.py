@@ -108,6 +108,7 @@ def update(rule_id: UUID) -> ResponseReturnValue:
 def fields() -> str:
     """Show the form anew for another trigger or action; nothing is saved."""
     form = RuleForm()
+    form.arrange(request.form.get("arrange", ""))
     if form.sample.data == samples.INVENTED:
         form.sample.data = None  # another place may have something real
     rule = _edited()

@@ -9,29 +9,36 @@ from uuid import UUID
 from flask_wtf import FlaskForm
 from wtforms import Field, HiddenField, SelectField
 
-from dashboard.rules.fields.base import ActionFields, FieldGroup, read
-from dashboard.rules.fields.email import EmailFields
+from dashboard.rules.fields.base import FieldGroup, read
+from dashboard.rules.fields.deed import DeedFields
+from dashboard.rules.fields.late import LateFields
 from dashboard.rules.fields.offset import OffsetFields
+from dashboard.rules.fields.quiet import QuietFields
 from dashboard.rules.fields.running import BeginningFields, RunningFields
-from dashboard.rules.fields.webhook import WebhookFields
+from dashboard.rules.fields.steps import StepsFields, is_of_step
 from dashboard.rules.fields.what import WhatFields
 from tasks.models import Rule
 from tasks.operations.rule_fields import RuleChange, problems_of
 
 #: The groups that say and show something of a rule, in the order of the page.
-GROUPS: Final[tuple[type[FieldGroup], ...]] = (WhatFields, OffsetFields, RunningFields)
-#: Action -> the group of its settings; the partial is ``_fields_<action>.html``.
-ACTION_GROUPS: Final[Mapping[str, type[ActionFields]]] = {
-    "email": EmailFields,
-    "webhook": WebhookFields,
-}
+GROUPS: Final[tuple[type[FieldGroup], ...]] = (
+    WhatFields,
+    OffsetFields,
+    LateFields,
+    QuietFields,
+    DeedFields,
+    StepsFields,
+    RunningFields,
+)
 
 
 class RuleForm(
     WhatFields,
     OffsetFields,
-    EmailFields,
-    WebhookFields,
+    LateFields,
+    QuietFields,
+    DeedFields,
+    StepsFields,
     RunningFields,
     BeginningFields,
     FlaskForm,  # type: ignore[misc]  # WTForms has no types
@@ -55,28 +62,15 @@ class RuleForm(
         return read(int, self.version.data) or 0
 
     @property
-    def kept(self) -> Iterator[Field]:
-        """The fields of the actions that are not chosen: hidden, in case one is."""
-        for action, group in ACTION_GROUPS.items():
-            if action != self.action.data:
-                yield from (self[name] for name in group.names)
-
-    @property
     def composed(self) -> Iterator[Field]:
         """The fields that make the message; they go with the preview's own form."""
         names = ("scope", "trigger_type", "action", "sample")
         yield from (self[name] for name in names)
-        if group := ACTION_GROUPS.get(self.action.data or ""):
-            yield from (self[name] for name in group.names)
-
-    def settings(self) -> dict[str, Any]:
-        """Return the chosen action's settings."""
-        group = ACTION_GROUPS.get(self.action.data or "")
-        return group.settings(self) if group else {}
+        yield from self.chosen
 
     def change(self) -> RuleChange:
         """Return the input in the engine's words."""
-        said: dict[str, Any] = {"settings": self.settings()}
+        said: dict[str, Any] = {}
         for group in GROUPS:
             said |= group.said(self)
         return RuleChange(**said)
@@ -86,8 +80,7 @@ class RuleForm(
         data: dict[str, Any] = {"version": str(rule.version)}
         for group in GROUPS:
             data |= group.shown(rule)
-        kept = {key: text for key, text in rule.settings.items() if key in self}
-        self.process(data=data | kept)
+        self.process(data=data)
 
     def is_good(self) -> bool:
         """Check everything, the engine's rules too, so that all errors show at once."""
@@ -101,7 +94,10 @@ class RuleForm(
 
     def refuse(self, problems: Mapping[str, str]) -> None:
         """Show each of the engine's sentences at its field, unless one stands there."""
+        self.refuse_steps(problems)
         for name, problem in problems.items():
+            if is_of_step(name):
+                continue
             field = self[self._field_of(name)]
             if not field.errors:
                 field.errors = [problem]

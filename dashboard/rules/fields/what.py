@@ -7,7 +7,7 @@ from typing import Any
 from wtforms import SelectField, SelectMultipleField, StringField
 from wtforms.widgets import CheckboxInput, ListWidget
 
-from dashboard.rules.choices import action_choices, trigger_choices
+from dashboard.rules.choices import trigger_choices
 from dashboard.rules.fields.base import FieldGroup
 from dashboard.rules.scope import RuleScope
 from tasks.automation.triggers import TRIGGERS, Trigger
@@ -33,7 +33,6 @@ class WhatFields(FieldGroup):
         default="booking.confirmed",
         invalid_choice_message="Choose what starts the rule.",
     )
-    action = SelectField("Do this", choices=action_choices(), default="email")
 
     @property
     def trigger(self) -> Trigger | None:
@@ -52,7 +51,6 @@ class WhatFields(FieldGroup):
             "name": self.name.data or "",
             "podcast_ids": place.podcast_ids if place else None,
             "trigger_type": self.trigger_type.data or "",
-            "action": self.action.data or "",
         }
 
     @staticmethod
@@ -65,5 +63,4 @@ class WhatFields(FieldGroup):
             "scope": str(scope),
             "podcasts": ids or [],
             "trigger_type": rule.trigger_type,
-            "action": rule.action,
         }

@@ -1,0 +1,36 @@
+"""What a rule that notifies a chat or a phone needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wtforms import StringField, TextAreaField
+
+from dashboard.rules.fields.base import ActionFields, line, lines
+
+
+class NotifyFields(ActionFields):
+    """Where it goes, which is a secret, and what it says."""
+
+    names: tuple[str, ...] = ("target", "title", "words")
+
+    target = StringField(
+        "Address to notify",
+        description="Of Apprise, such as discord://id/token, or what the service gives "
+        "you to copy. It is kept encrypted: later only its end is shown.",
+        render_kw={
+            "autocomplete": "off",
+            "spellcheck": "false",
+            "placeholder": "ntfys://ntfy.example.org/topic",
+        },
+    )
+    title = StringField("Title", description="Optional.", render_kw={"maxlength": 1000})
+    words = TextAreaField("Message", render_kw={"rows": 4})
+
+    def settings(self) -> dict[str, Any]:
+        """Return the notification's settings."""
+        return {
+            "target": line(self.target.data),
+            "title": line(self.title.data),
+            "words": lines(self.words.data),
+        }

@@ -1,0 +1,31 @@
+"""What a rule that starts a lane needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wtforms import SelectChoice, SelectField
+
+from dashboard.rules.fields.base import ActionFields
+from tasks.automation.actions import START_LANE
+
+
+def _lanes() -> list[SelectChoice]:
+    return [SelectChoice(name, title) for name, title in START_LANE.lanes.items()]
+
+
+class StartLaneFields(ActionFields):
+    """The lane to start."""
+
+    names: tuple[str, ...] = ("lane",)
+
+    lane = SelectField(
+        "Lane",
+        choices=_lanes,  # asked for when a form is made: the console tells them
+        validate_choice=False,  # the action says it better
+        description="Asks for one sweep, as “Sweep now” does on the lane’s page.",
+    )
+
+    def settings(self) -> dict[str, Any]:
+        """Return the lane."""
+        return {"lane": self.lane.data or ""}
