@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tasks.automation.triggers import TRIGGERS, Trigger
-from tasks.models import OffsetUnit, Rule
+from tasks.models import LatePolicy, OffsetUnit, QuietPolicy, Rule
 
 _RECIPIENTS: Final = {"guest": "the guest", "host": "the host"}
 _ONE: Final = {
@@ -27,24 +27,29 @@ def sentence(rule: Rule) -> str:
     trigger = TRIGGERS.get(rule.trigger_type)
     if trigger is None:
         return f"On {rule.trigger_type}, {deed(rule.action, rule.settings)}."
-    start = when(trigger, rule.offset_value, rule.offset_unit)
+    start = when(trigger, rule.offset_value, rule.offset_unit, rule.offset_at)
     return f"{start}, {deed(rule.action, rule.settings)}."
 
 
-def when(trigger: Trigger, value: int, unit: OffsetUnit) -> str:
+def when(trigger: Trigger, value: int, unit: OffsetUnit, at: str | None = None) -> str:
     """Return when a rule acts, beginning with a capital letter.
 
     >>> when(TRIGGERS["time.after_recording"], 1, OffsetUnit.DAYS)
     '1 day after the recording'
+    >>> when(TRIGGERS["time.before_recording"], 2, OffsetUnit.DAYS, "18:00")
+    '2 days before the recording at 18:00'
     >>> when(TRIGGERS["booking.confirmed"], 0, OffsetUnit.HOURS)
     'When a booking is confirmed'
     """
     if not trigger.is_time:
         return f"When {trigger.sentence}"
+    if value == 0 and at:
+        return f"On the day itself at {at}, {trigger.sentence}"
     if value == 0:
         return f"Right {trigger.sentence}"
     name = _ONE[unit] if value == 1 else unit.value
-    return f"{value} {name} {trigger.sentence}"
+    start = f"{value} {name} {trigger.sentence}"
+    return f"{start} at {at}" if at else start
 
 
 def deed(action: str, settings: Mapping[str, Any]) -> str:
@@ -60,3 +65,32 @@ def deed(action: str, settings: Mapping[str, Any]) -> str:
         address = str(settings.get("url", ""))
         return f"call {address.partition('://')[2].partition('/')[0] or address}"
     return action
+
+
+def timing(rule: Rule) -> list[str]:
+    """Return what the rule does about lateness and quiet hours, one sentence each.
+
+    >>> timing(Rule(trigger_type="guest.responded", quiet_from="22:00",
+    ...     quiet_until="07:00", quiet_policy=QuietPolicy.SKIP))
+    ['Quiet from 22:00 until 07:00, recipient’s time: what falls into it is skipped.']
+    """
+    trigger = TRIGGERS.get(rule.trigger_type)
+    told = _lateness(rule, trigger) if trigger and trigger.is_time else []
+    if rule.quiet_from:
+        ends = "is skipped" if rule.quiet_policy == QuietPolicy.SKIP else "waits"
+        hours = f"Quiet from {rule.quiet_from} until {rule.quiet_until}"
+        told.append(f"{hours}, recipient’s time: what falls into it {ends}.")
+    return told
+
+
+def _lateness(rule: Rule, trigger: Trigger) -> list[str]:
+    told = []
+    if trigger.direction < 0:
+        acts = rule.late_policy == LatePolicy.SEND_NOW
+        does = "acts at once, if the date is still ahead" if acts else "does nothing"
+        told.append(f"If its time has passed when it learns of a date, it {does}.")
+    if rule.late_limit == 0:
+        told.append("If it could not act in time, it does nothing.")
+    elif rule.late_limit:
+        told.append(f"It acts at most {rule.late_limit} minutes late.")
+    return told

@@ -13,7 +13,7 @@ from dashboard.filters import plural
 from dashboard.rules import history, queries
 from dashboard.rules.filters import RuleFilterForm
 from dashboard.rules.scope import applies_to, places
-from dashboard.rules.sentences import sentence
+from dashboard.rules.sentences import sentence, timing
 from dashboard.security import actor, require
 from dashboard.web import render
 from tasks.automation.calendar import count_coming
@@ -59,6 +59,7 @@ def detail(rule_id: UUID) -> str:
         row=row,
         rule=row.rule,
         sentence=sentence(row.rule),
+        timing=timing(row.rule),
         trigger=TRIGGERS.get(row.rule.trigger_type),
         counts=queries.counts(session, [rule_id], now).get(rule_id, queries.Counts()),
         n_jobs=n_jobs,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from wtforms import IntegerField, RadioField, SelectChoice, SelectField
+from wtforms import IntegerField, SelectField, StringField
+from wtforms.widgets import TimeInput
 
-from dashboard.rules.fields.base import NUMBER, FieldGroup
+from dashboard.rules.fields.base import NUMBER, FieldGroup, line
 from dashboard.rules.fields.what import WhatFields
-from tasks.models import LatePolicy, OffsetUnit, Rule
+from tasks.models import OffsetUnit, Rule
 
 
 class OffsetFields(FieldGroup):
@@ -23,15 +24,10 @@ class OffsetFields(FieldGroup):
     offset_unit = SelectField(
         "Unit", choices=[unit.value for unit in OffsetUnit], default=OffsetUnit.HOURS
     )
-    late_policy = RadioField(
-        "If that moment has passed already when the rule learns of the date",
-        choices=[
-            SelectChoice(LatePolicy.SKIP, "Do nothing"),
-            SelectChoice(
-                LatePolicy.SEND_NOW, "Act at once, if the date is still ahead"
-            ),
-        ],
-        default=LatePolicy.SKIP,
+    offset_at = StringField(
+        "At this time of day",
+        widget=TimeInput(),
+        description="Empty: at that of the date.",
     )
 
     def said(self) -> dict[str, Any]:
@@ -39,7 +35,7 @@ class OffsetFields(FieldGroup):
         return {
             "offset_value": self.offset_value.data or 0,
             "offset_unit": _unit(self.offset_unit.data),
-            "late_policy": _policy(self.late_policy.data),
+            "offset_at": line(self.offset_at.data) or None,
         }
 
     @staticmethod
@@ -48,7 +44,7 @@ class OffsetFields(FieldGroup):
         return {
             "offset_value": rule.offset_value,
             "offset_unit": rule.offset_unit.value,
-            "late_policy": rule.late_policy.value,
+            "offset_at": rule.offset_at,
         }
 
     def drop_unasked(self) -> None:
@@ -60,7 +56,3 @@ class OffsetFields(FieldGroup):
 
 def _unit(word: str | None) -> OffsetUnit:
     return OffsetUnit(word) if word in set(OffsetUnit) else OffsetUnit.HOURS
-
-
-def _policy(word: str | None) -> LatePolicy:
-    return LatePolicy(word) if word in set(LatePolicy) else LatePolicy.SKIP
