@@ -39,12 +39,16 @@ def limit() -> None:
     signal.signal(signal.SIGPROF, signal.SIG_DFL)  # time is up: it ends the process
 
 
-def serve(answer: Answer) -> None:
-    """Answer one request after the other until there are no more."""
+def serve(answer: Answer, seconds: float = REQUEST_SECONDS) -> None:
+    """Answer one request after the other until there are no more.
+
+    Args:
+        seconds: Processor time for one request; more of it ends the process.
+    """
     limit()
     out = sys.stdout.fileno()
     for line in iter(sys.stdin.buffer.readline, b""):
-        signal.setitimer(signal.ITIMER_PROF, REQUEST_SECONDS)
+        signal.setitimer(signal.ITIMER_PROF, seconds)
         answered = answer(line)
         if answered is not None:
             _write(out, answered)
