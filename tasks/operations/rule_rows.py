@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from tasks.automation import conditions
 from tasks.automation.replan import Replanned
+from tasks.automation.steps import later_steps
 from tasks.errors import Conflict, NotFound
 from tasks.models import Rule
 from tasks.operations.audit import Actor, Subject, record
@@ -36,9 +37,26 @@ def find_rule(session: Session, rule_id: UUID) -> Rule:
     rule = session.get(Rule, rule_id, with_for_update=True)
     if rule is None:
         raise NotFound("unknown_rule", "There is no such rule.")
+    refuse_deleted(rule)
+    return rule
+
+
+def refuse_deleted(rule: Rule) -> None:
+    """Refuse a rule that is readable only.
+
+    Raises:
+        Conflict: it was deleted, so it cannot be changed any more.
+    """
     if rule.deleted_at is not None:
         raise Conflict("rule_deleted", f"The rule “{rule.name}” was deleted.")
-    return rule
+
+
+def changed_meanwhile() -> Conflict:
+    """Return the refusal of a change that was made on another version."""
+    return Conflict(
+        "changed_meanwhile",
+        "Somebody else changed this rule meanwhile. Look at it and change it anew.",
+    )
 
 
 def new_secret(rule: Rule, box: SecretBox) -> str:
@@ -70,8 +88,18 @@ def facts(rule: Rule) -> dict[str, Any]:
         "retry_longest_minutes": rule.retry_longest_minutes,
         "rate_limit": rule.rate_limit,
         "rate_window_minutes": rule.rate_window_minutes,
+        **_facts_of_steps(rule),
         "version": rule.version,
     }
+
+
+def _facts_of_steps(rule: Rule) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for place, step in enumerate(later_steps(rule), start=2):
+        said = {"action": step.action, "after": str(step.delay)}
+        said |= {f"settings.{key}": value for key, value in step.settings.items()}
+        found |= {f"step {place}: {name}": value for name, value in said.items()}
+    return found
 
 
 def audit(
