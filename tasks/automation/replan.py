@@ -91,7 +91,8 @@ def move_zone(
 ) -> Replanned:
     """Plan pending jobs anew whose podcast or congregation has another timezone.
 
-    Only what depends on local time, and in pieces of 500 jobs.  Flushes only.
+    In pieces of 500 jobs; what does not go by local time keeps its instant.  Flushes
+    only.
 
     Args:
         was: the timezone that counted there until now.
@@ -99,15 +100,18 @@ def move_zone(
     """
     moved = Replanned()
     for rule in time_rules(session, congregation_id):
-        if rule.offset_unit != OffsetUnit.DAYS and rule.quiet_from is None:
-            continue
+        is_local = rule.offset_unit == OffsetUnit.DAYS or rule.quiet_from is not None
         ids = session.scalars(_pending_of(rule, podcast_id)).all()
         for chunk in chunks(ids):
             jobs = session.scalars(
                 select(ScheduledJob).where(ScheduledJob.id.in_(chunk))
             ).all()
             subjects = of_jobs(session, jobs, was=first_zone(was))
-            moved += carry_out(session, rule, subjects, now)
+            for job, subject in zip(jobs, subjects, strict=True):
+                job.timezone = subject.timezone
+            session.flush()
+            if is_local:
+                moved += carry_out(session, rule, subjects, now)
     return moved
 
 
