@@ -97,7 +97,8 @@ def work_off(session: Session, open_: Replan, rule: Rule, *, limit: int) -> bool
         return False
     if not open_.also_coming or not TRIGGERS[rule.trigger_type].is_time:
         return True
-    subjects, open_.cursor = _piece(session, rule, open_, limit)
+    since, cursor = open_.since, open_.cursor
+    subjects, open_.cursor = calendar_piece(session, rule, since, cursor, limit)
     _count(open_, carry_out(session, rule, subjects, open_.since))
     return open_.cursor is None
 
@@ -132,16 +133,22 @@ def _count(open_: Replan, done: Replanned) -> None:
     open_.n_ended += done.n_cancelled
 
 
-def _piece(
-    session: Session, rule: Rule, open_: Replan, limit: int
+def calendar_piece(
+    session: Session, rule: Rule, now: datetime, after: str | None, limit: int
 ) -> tuple[list[Subject], str | None]:
-    """Return the next piece of the calendar, and the cursor behind it.
+    """Return a piece of what is ahead in the calendar, and the cursor behind it.
 
-    Bookings come first, then episodes, each by its id.  None: nothing comes after.
+    Bookings come first, then episodes, each by its id.
+
+    Args:
+        after: the cursor of the piece before; None: begin.
+
+    Returns:
+        The subjects, and the cursor; None: nothing comes after.
     """
-    kind, _, last = (open_.cursor or "booking:").partition(":")
-    bookings = bookings_of(rule, open_.since) if kind == "booking" else None
-    episodes = episodes_of(rule, open_.since)
+    kind, _, last = (after or "booking:").partition(":")
+    bookings = bookings_of(rule, now) if kind == "booking" else None
+    episodes = episodes_of(rule, now)
     subjects: list[Subject] = []
     if bookings is not None:
         page = bookings.where(Booking.id > last).order_by(Booking.id).limit(limit)
@@ -156,5 +163,5 @@ def _piece(
         cursor = f"episode:{found[-1].id}" if len(found) == limit else ""
     else:
         return [], None
-    ahead = [each for each in subjects if is_ahead(each, rule, open_.since)]
+    ahead = [each for each in subjects if is_ahead(each, rule, now)]
     return ahead, cursor or None

@@ -41,10 +41,15 @@ def _places(ids: Ids) -> list[tuple[str, str | None]]:
     return [place for place in places if place[1]] or [("podcast", ids.podcast_id)]
 
 
-def existing_jobs(session: Session, subjects: Sequence[Subject]) -> Jobs:
+def existing_jobs(
+    session: Session, subjects: Sequence[Subject], *, locks: bool = True
+) -> Jobs:
     """Read the subjects' jobs in every state, and lock the pending ones.
 
     Locked first: a job that is being dispatched right now is then read as dispatched.
+
+    Args:
+        locks: false for who only wants to know what would become of them.
     """
     found: dict[UUID, Existing] = {}
     of = subjects[0].congregation_id
@@ -53,15 +58,20 @@ def existing_jobs(session: Session, subjects: Sequence[Subject]) -> Jobs:
         ids = sorted(name for what, name in places if what == kind and name)
         for chunk in chunks(ids):
             about = and_(ScheduledJob.congregation_id == of, _about(kind, chunk))
-            is_pending = ScheduledJob.state == literal_column("'pending'")
-            session.execute(
-                select(ScheduledJob.id)
-                .where(about, is_pending)
-                .order_by(ScheduledJob.id)
-                .with_for_update()
-            ).all()
+            if locks:
+                _lock_pending(session, about)
             found.update({job.id: job for job in _read(session, about)})
     return Jobs(found.values())
+
+
+def _lock_pending(session: Session, about: ColumnElement[bool]) -> None:
+    is_pending = ScheduledJob.state == literal_column("'pending'")
+    session.execute(
+        select(ScheduledJob.id)
+        .where(about, is_pending)
+        .order_by(ScheduledJob.id)
+        .with_for_update()
+    ).all()
 
 
 def _about(kind: str, ids: Sequence[str]) -> ColumnElement[bool]:

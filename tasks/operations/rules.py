@@ -16,7 +16,14 @@ from tasks.errors import Conflict, NotFound
 from tasks.models import Congregation, Rule, new_id
 from tasks.operations.audit import Actor
 from tasks.operations.rule_fields import InvalidRule, RuleChange
-from tasks.operations.rule_rows import RuleSaved, audit, facts, find_rule, new_secret
+from tasks.operations.rule_rows import (
+    RuleSaved,
+    audit,
+    changed_meanwhile,
+    facts,
+    find_rule,
+    new_secret,
+)
 from tasks.operations.rule_scope import write_scope
 from tasks.operations.rule_secrets import needs_signing, put_away
 from tasks.operations.rule_switches import (
@@ -116,7 +123,7 @@ def edit_rule(
     rule = find_rule(session, rule_id)
     values = values_of(session, rule.congregation_id, change)
     if version is not None and version != rule.version:
-        raise _changed_meanwhile()
+        raise changed_meanwhile()
     put_away(values, rule, box)
     before, doing = {name: getattr(rule, name) for name in values}, all_steps(rule)
     secret = None
@@ -137,13 +144,6 @@ def _add(session: Session, rule: Rule) -> None:
             write_scope(session, rule)
     except IntegrityError:
         raise Conflict("already_saved", "This rule was saved already.") from None
-
-
-def _changed_meanwhile() -> Conflict:
-    return Conflict(
-        "changed_meanwhile",
-        "Somebody else changed this rule meanwhile. Look at it and change it anew.",
-    )
 
 
 def _write(
