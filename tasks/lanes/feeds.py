@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -45,7 +46,9 @@ class FeedSweep:
 
 
 @dataclass(frozen=True, slots=True)
-class _Claim:
+class Claim:
+    """One look at one feed, and the attempt that fences it."""
+
     id: UUID
     attempt: int
     url: str
@@ -62,42 +65,44 @@ class _Read:
 
 
 def sweep(bench: Bench, limit: int) -> FeedSweep:
-    """Fetch up to ``limit`` due feeds, fairly between congregations."""
+    """Fetch up to ``limit`` due feeds, oldest first, fairly between congregations."""
+    with bench.begin() as session:
+        ids = due_ids(session, now=bench.clock(), limit=limit)
     ended: defaultdict[str, list[UUID]] = defaultdict(list)
-    n_claimed = 0
-    while n_claimed < limit and not bench.stopping.is_set():
-        with bench.begin() as session:
-            claim = claim_next(session, now=bench.clock())
-        if claim is None:
+    for id_ in ids:
+        if bench.stopping.is_set():
             break
-        n_claimed += 1
-        got = _act(bench, claim)
+        with bench.begin() as session:
+            held = claim(session, id_, now=bench.clock())
+        if held is None:
+            continue  # another worker was quicker
+        got = _act(bench, held)
         now = bench.clock()
         with bench.begin() as session:
-            word = settle(session, claim, got, now=now)
-        ended[word].append(claim.id)
+            ended[settle(session, held, got, now=now)].append(id_)
     return FeedSweep(
-        **{word: tuple(ids) for word, ids in ended.items()},
-        is_full=n_claimed == limit,
+        **{word: tuple(each) for word, each in ended.items()},
+        is_full=len(ids) == limit,
     )
 
 
-def claim_next(session: Session, *, now: datetime) -> _Claim | None:
-    """Lease the feed that has been due longest; ``None`` when none is.
-
-    Each congregation's first feed comes before anybody's second one.
-    """
+def due_ids(session: Session, *, now: datetime, limit: int) -> Sequence[UUID]:
+    """Return the feeds that are due; nobody's second one before everybody's first."""
     turn = func.row_number().over(
         partition_by=Feed.congregation_id, order_by=(Feed.due_at, Feed.id)
     )
-    due = select(Feed.id, Feed.due_at, turn.label("turn")).where(*_is_due(now))
-    ranked = due.subquery()
-    order = select(ranked.c.id).order_by(ranked.c.turn, ranked.c.due_at).limit(10)
+    ranked = (
+        select(Feed.id, Feed.due_at, turn.label("turn")).where(*_is_due(now)).subquery()
+    )
+    order = (ranked.c.turn, ranked.c.due_at, ranked.c.id)
+    return session.scalars(select(ranked.c.id).order_by(*order).limit(limit)).all()
+
+
+def claim(session: Session, feed_id: UUID, *, now: datetime) -> Claim | None:
+    """Lease a feed for one look; ``None`` when somebody else has taken it."""
     feed = session.scalars(
         select(Feed)
-        .where(Feed.id.in_(session.scalars(order).all()), *_is_due(now))
-        .order_by(Feed.due_at)
-        .limit(1)
+        .where(Feed.id == feed_id, *_is_due(now))
         .with_for_update(skip_locked=True)
     ).first()
     if feed is None:
@@ -105,24 +110,23 @@ def claim_next(session: Session, *, now: datetime) -> _Claim | None:
     feed.attempt += 1
     feed.lease_until = now + LEASE
     session.flush()
-    return _Claim(feed.id, feed.attempt, feed.url, feed.etag, feed.last_modified)
+    return Claim(feed.id, feed.attempt, feed.url, feed.etag, feed.last_modified)
 
 
 def settle(
     session: Session,
-    claim: _Claim,
+    held: Claim,
     got: _Read | NotModified | NotFetched,
     *,
     now: datetime,
 ) -> str:
-    """Write down what came of it; returns the outcome's name.
+    """Write down what came of a look; returns the outcome's name.
 
-    Raises:
-        InvalidInput: never; an item that cannot be kept fails its feed.
+    An item that cannot be kept fails its feed, and nothing of it is taken.
     """
     feed = session.scalars(
         select(Feed)
-        .where(Feed.id == claim.id, Feed.attempt == claim.attempt)
+        .where(Feed.id == held.id, Feed.attempt == held.attempt)
         .with_for_update()
     ).first()
     if feed is None or feed.lease_until is None:
@@ -162,9 +166,9 @@ def _is_due(now: datetime) -> tuple[ColumnElement[bool], ...]:
     return (Feed.due_at <= now, is_free)
 
 
-def _act(bench: Bench, claim: _Claim) -> _Read | NotModified | NotFetched:
+def _act(bench: Bench, held: Claim) -> _Read | NotModified | NotFetched:
     answer: Answer = bench.effects.fetcher.fetch(
-        claim.url, etag=claim.etag, last_modified=claim.last_modified
+        held.url, etag=held.etag, last_modified=held.last_modified
     )
     if not isinstance(answer, Fetched):
         return answer
