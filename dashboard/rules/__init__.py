@@ -1,6 +1,6 @@
 """The rules: listed, written in a form that adapts, tried on a real booking."""
 
-from dashboard.rules import editor
+from dashboard.rules import editor, trying
 from dashboard.rules.views import bp
 
-__all__ = ["bp", "editor"]
+__all__ = ["bp", "editor", "trying"]

@@ -11,9 +11,11 @@ from dashboard.back import back
 from dashboard.extensions import db
 from dashboard.filters import plural
 from dashboard.rules import history, queries
+from dashboard.rules.fate import fate
 from dashboard.rules.filters import RuleFilterForm
+from dashboard.rules.limits import limits, looped_at
 from dashboard.rules.scope import applies_to, places
-from dashboard.rules.sentences import sentence, timing
+from dashboard.rules.sentences import later, sentence, timing
 from dashboard.security import actor, require
 from dashboard.web import render
 from tasks.automation.calendar import count_coming
@@ -54,12 +56,14 @@ def detail(rule_id: UUID) -> str:
     session, now = db.session(), utcnow()
     row = queries.rule(session, rule_id)
     n_jobs, n_executions = rules.count_pending(session, rule_id)
+    noes = history.recent_noes(session, rule_id)
     return render(
         "rules/detail.html",
         row=row,
         rule=row.rule,
         sentence=sentence(row.rule),
         timing=timing(row.rule),
+        later=later(row.rule),
         trigger=TRIGGERS.get(row.rule.trigger_type),
         counts=queries.counts(session, [rule_id], now).get(rule_id, queries.Counts()),
         n_jobs=n_jobs,
@@ -71,9 +75,12 @@ def detail(rule_id: UUID) -> str:
             row.rule.trigger_type,
             now=now,
         ),
+        fate=fate(session, rule_id, now=now),
         executions=history.recent_executions(session, rule_id),
         jobs=history.coming_jobs(session, rule_id),
-        noes=history.recent_noes(session, rule_id),
+        noes=noes,
+        looped_at=looped_at(noes, now),
+        limits=limits(session, row.rule, now),
     )
 
 

@@ -2,37 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
 from uuid import UUID
 
 from sqlalchemy import exists, func, select
 from sqlalchemy.orm import Session
 
 from dashboard.paging import Page, paginate
-from tasks.automation.entities import Kind, Record, kind_of
-from tasks.automation.triggers import TRIGGERS, Trigger
+from tasks.automation.entities import Record, kind_of, triggers_about
 from tasks.errors import NotFound
 from tasks.lane import COUNT_CAP
 from tasks.models import Booking, Episode, Event, Rule
-
-
-def _is_about(kind: Kind, trigger: Trigger) -> bool:
-    if trigger.reference == "recording":  # of a booking, else of an episode
-        return kind in {"booking", "episode"}
-    return trigger.subject == kind
-
-
-#: What can happen to a record, or is planned for it.
-TRIGGERS_OF: Final[Mapping[Kind, tuple[str, ...]]] = {
-    kind: tuple(name for name, each in TRIGGERS.items() if _is_about(kind, each))
-    for kind in ("booking", "episode", "guest")
-}
-#: What records a trigger can be about.
-KINDS_OF: Final[Mapping[str, tuple[Kind, ...]]] = {
-    name: tuple(kind for kind, names in TRIGGERS_OF.items() if name in names)
-    for name in TRIGGERS
-}
 
 
 def rules_about(
@@ -42,7 +21,7 @@ def rules_about(
     statement = select(Rule).where(
         Rule.congregation_id == record.congregation_id,
         Rule.deleted_at.is_(None),
-        Rule.trigger_type.in_(TRIGGERS_OF[kind_of(record)]),
+        Rule.trigger_type.in_(triggers_about(kind_of(record))),
     )
     return paginate(session, statement, (Rule.name, Rule.id), cursor, limit)
 
@@ -54,7 +33,7 @@ def n_other_rules(session: Session, record: Record) -> int:
         .where(
             Rule.congregation_id == record.congregation_id,
             Rule.deleted_at.is_(None),
-            Rule.trigger_type.not_in(TRIGGERS_OF[kind_of(record)]),
+            Rule.trigger_type.not_in(triggers_about(kind_of(record))),
         )
         .limit(COUNT_CAP)
         .subquery()

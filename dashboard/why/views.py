@@ -9,14 +9,22 @@ from uuid import UUID
 from flask import Blueprint, current_app, request, url_for
 
 from dashboard.congregations import queries as congregations
+from dashboard.congregations.searching import search
 from dashboard.extensions import db
 from dashboard.filter_fields import clean
 from dashboard.rules import queries as rule_queries
 from dashboard.rules.sentences import sentence
 from dashboard.web import render
 from dashboard.why import queries
-from dashboard.why.searching import KINDS, search
-from tasks.automation.entities import Kind, Record, find_record, kind_of, title_of
+from tasks.automation.entities import (
+    KINDS,
+    Kind,
+    Record,
+    find_record,
+    kind_of,
+    kinds_about,
+    title_of,
+)
 from tasks.automation.explaining import Explanation, Link, explain
 from tasks.automation.explaining.evidence import gather
 from tasks.clock import utcnow
@@ -35,7 +43,7 @@ def index() -> str:
     rule_id = request.args.get("rule", type=UUID)
     rule = rule_queries.rule(session, rule_id).rule if rule_id else None
     text = clean(request.args.get("q"))[:_TEXT_MAX]
-    kinds = queries.KINDS_OF.get(rule.trigger_type, KINDS) if rule else KINDS
+    kinds = kinds_about(rule.trigger_type) if rule else KINDS
     return render(
         "why/index.html",
         rule=rule,

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from tasks.automation.triggers import TRIGGERS
 from tasks.errors import NotFound
 from tasks.models.booking import Booking
 from tasks.models.episode import Episode, EpisodeGuest
 
 Kind = Literal["booking", "episode", "guest"]
 Record = Booking | Episode | EpisodeGuest
+KINDS: Final[tuple[Kind, ...]] = ("booking", "episode", "guest")
 
 
 def kind_of(record: Record) -> Kind:
@@ -29,6 +31,25 @@ def title_of(record: Record) -> str:
     if isinstance(record, Episode):
         return record.title or record.id
     return record.name or record.email or record.id
+
+
+def kinds_about(trigger_type: str) -> tuple[Kind, ...]:
+    """Return what records a trigger can be about; all kinds if nobody knows it.
+
+    >>> kinds_about("time.before_recording")
+    ('booking', 'episode')
+    """
+    trigger = TRIGGERS.get(trigger_type)
+    if trigger is None:
+        return KINDS
+    if trigger.reference == "recording":  # of a booking, else of the episode itself
+        return ("booking", "episode")
+    return (trigger.subject,)
+
+
+def triggers_about(kind: Kind) -> tuple[str, ...]:
+    """Return the triggers that can be about a kind of record."""
+    return tuple(name for name in TRIGGERS if kind in kinds_about(name))
 
 
 def find_record(

@@ -20,6 +20,7 @@ from tasks.automation.explaining.parts import (
     Facts,
     Holds,
     Link,
+    Present,
     sentence_of,
     when,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "Facts",
     "Holds",
     "Link",
+    "Present",
     "explain",
     "sentence_of",
     "when",

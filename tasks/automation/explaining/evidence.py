@@ -13,9 +13,12 @@ from tasks.automation.conditions import unmet, with_event
 from tasks.automation.context import build_contexts
 from tasks.automation.entities import Record
 from tasks.automation.explaining.looking import find_rows
-from tasks.automation.explaining.parts import Facts
+from tasks.automation.explaining.parts import Facts, Present
 from tasks.automation.guard import why_not
+from tasks.automation.hushing import hushed
 from tasks.automation.planner import No, Subject, Wanted, plan
+from tasks.automation.recipients import recipient_of
+from tasks.automation.steps import FIRST
 from tasks.automation.subjects import booked_among, of_bookings, of_episodes
 from tasks.automation.triggers import TIME_TRIGGERS
 from tasks.models.base import new_id
@@ -24,6 +27,7 @@ from tasks.models.episode import Episode
 from tasks.models.event import Event
 from tasks.models.execution import Execution
 from tasks.models.lane import LaneSetting
+from tasks.models.reason import Reason
 from tasks.models.rule import Rule
 
 
@@ -43,9 +47,8 @@ def gather(
     """
     found = find_rows(session, record, rules)
     subject = subject_of(session, record)
-    tries = {rule.id: trial(rule, record, found.event(rule)) for rule in rules}
-    stopped = why_not(session, list(tries.values()), now=now)
-    conditions = _unmet(session, tries, rules, now)
+    tries = {rule.id: trial(rule, record, now, found.event(rule)) for rule in rules}
+    present = look(session, rules, tries, now)
     paused = frozenset(
         session.scalars(select(LaneSetting.lane).where(LaneSetting.is_paused.is_(True)))
     )
@@ -58,8 +61,7 @@ def gather(
             job=found.jobs.get(rule.id),
             execution=found.execution(rule),
             plan=planned(rule, subject, now),
-            guard=stopped.get(tries[rule.id].id),
-            unmet=conditions.get(rule.id),
+            present=present[rule.id],
             paused=paused,
             kept_since=kept_since,
         )
@@ -84,8 +86,10 @@ def planned(rule: Rule, subject: Subject | None, now: datetime) -> Wanted | No |
     return made.wanted[0] if made.wanted else next(iter(made.noes), None)
 
 
-def trial(rule: Rule, record: Record, event: Event | None = None) -> Execution:
-    """Return an execution that is not stored: what the guard is asked about."""
+def trial(
+    rule: Rule, record: Record, now: datetime, event: Event | None = None
+) -> Execution:
+    """Return an execution that is not stored: what the last look is asked about."""
     return Execution(
         id=new_id(),
         congregation_id=record.congregation_id,
@@ -94,11 +98,46 @@ def trial(rule: Rule, record: Record, event: Event | None = None) -> Execution:
         event_id=event.id if event else None,
         trigger_type=rule.trigger_type,
         action=rule.action,
+        step=FIRST,
         podcast_id=record.podcast_id,
         episode_id=record.id if isinstance(record, Episode) else record.episode_id,
         booking_id=record.id if isinstance(record, Booking) else None,
         guest_id=_guest_of(record),
+        due_at=now,
+        run_at=now,
     )
+
+
+def look(
+    session: Session,
+    rules: Sequence[Rule],
+    tries: Mapping[UUID, Execution],
+    now: datetime,
+) -> dict[UUID, Present]:
+    """Return what the last look before an effect would find now, by rule.
+
+    Args:
+        tries: by rule; their recipients are filled in.
+    """
+    rows = list(tries.values())
+    contexts = build_contexts(session, rows)
+    for rule in rules:
+        row = tries[rule.id]
+        row.recipient = recipient_of(rule, contexts[row.id])
+    stopped = why_not(session, rows, now=now)
+    quiet = hushed(session, rows, {rule.id: rule for rule in rules}, now)
+    found: dict[UUID, Present] = {}
+    for rule in rules:
+        row = tries[rule.id]
+        hush = quiet.get(row.id)
+        told = with_event(contexts[row.id], rule.trigger_type, now)
+        found[rule.id] = Present(
+            guard=stopped.get(row.id) or (hush if isinstance(hush, Reason) else None),
+            unmet=unmet(rule.conditions, told) if rule.conditions else None,
+            quiet_until=hush if isinstance(hush, datetime) else None,
+            context=told,
+        )
+    return found
 
 
 def _guest_of(record: Record) -> str | None:
@@ -110,20 +149,3 @@ def _guest_of(record: Record) -> str | None:
 def _as_if(rule: Rule) -> Rule:
     columns = {each.key: getattr(rule, each.key) for each in Rule.__table__.columns}
     return Rule(**{**columns, "enabled": True, "podcast_ids": None})
-
-
-def _unmet(
-    session: Session,
-    tries: Mapping[UUID, Execution],
-    rules: Sequence[Rule],
-    now: datetime,
-) -> dict[UUID, str]:
-    """Return what stands against the conditions of the rules that have some."""
-    asking = [rule for rule in rules if rule.conditions]
-    contexts = build_contexts(session, [tries[rule.id] for rule in asking])
-    found: dict[UUID, str] = {}
-    for rule in asking:
-        context = with_event(contexts[tries[rule.id].id], rule.trigger_type, now)
-        if (sentence := unmet(rule.conditions, context)) is not None:
-            found[rule.id] = sentence
-    return found

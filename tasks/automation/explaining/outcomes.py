@@ -14,7 +14,6 @@ from tasks.automation.explaining.parts import (
     when,
 )
 from tasks.models.execution import ExecutionState
-from tasks.models.reason import SENTENCES
 from tasks.models.scheduled_job import JobState
 
 
@@ -69,11 +68,11 @@ def of_present(facts: Facts) -> Iterator[Check]:
     row, job = facts.execution, facts.job
     if row is not None and row.state is ExecutionState.SUCCEEDED:
         return
-    if facts.unmet is not None:
-        why = f"A condition of the rule is not met. {facts.unmet}"
-    elif facts.guard is not None:
-        why = SENTENCES[facts.guard]
-    else:
+    why = facts.present.why_not
+    if why is None:
+        if until := facts.present.quiet_until:
+            quiet = f"until {when(until)}, when the recipient's quiet hours end"
+            yield Check(Holds.NOTE, f"If it were to act now, it would wait {quiet}.")
         return
     waits = (row is not None and row.state is ExecutionState.PENDING) or (
         row is None and job is not None and job.state is JobState.PENDING

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Literal
@@ -10,6 +10,7 @@ from uuid import UUID
 
 from tasks.automation.entities import Record
 from tasks.automation.planner import No, Wanted
+from tasks.models.base import Json
 from tasks.models.episode import EpisodeGuest
 from tasks.models.event import Decision, Event
 from tasks.models.execution import Execution
@@ -45,6 +46,25 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
+class Present:
+    """What the last look before an effect would find, if it were made now."""
+
+    guard: Reason | None = None  # why it would not go out
+    unmet: str | None = None  # which condition does not hold
+    quiet_until: datetime | None = None  # it would wait for the quiet hours' end
+    context: Json = field(default_factory=dict)  # what the message is made from
+
+    @property
+    def why_not(self) -> str | None:
+        """Why it would not go out, in a sentence; ``None``: it would."""
+        if self.guard is not None:
+            return SENTENCES[self.guard]
+        if self.unmet is not None:
+            return sentence_of(Reason.CONDITION_FALSE, self.unmet)
+        return None
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """What is known of one rule and one record."""
 
@@ -56,8 +76,7 @@ class Facts:
     execution: Execution | None = None  # what came of the event or the job
     #: Of a time rule: what would be planned now; ``None``: its date is not told.
     plan: Wanted | No | None = None
-    guard: Reason | None = None  # why it would not go out now
-    unmet: str | None = None  # which condition does not hold now
+    present: Present = Present()  # what the last look would find now
     paused: frozenset[str] = frozenset()  # names of lanes
     kept_since: datetime | None = None  # older events may be gone
 

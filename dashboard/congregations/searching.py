@@ -10,12 +10,11 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Select, or_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from tasks.automation.entities import Kind, Record, kind_of, title_of
+from tasks.automation.entities import KINDS, Kind, Record, kind_of, title_of
 from tasks.models import Booking, Congregation, Episode, EpisodeGuest, Rule
 
 #: Records of each kind that a search shows.
 HITS_MAX: Final = 20
-KINDS: Final[tuple[Kind, ...]] = ("booking", "episode", "guest")
 _Model = type[Booking] | type[Episode] | type[EpisodeGuest]
 _Columns = tuple[InstrumentedAttribute[Any], ...]
 #: Where each kind is looked for, what text is looked for in, and what is newest.

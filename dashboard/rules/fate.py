@@ -1,0 +1,72 @@
+"""How a rule fared lately: when it fired last, fires next, and how it went."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from tasks.lane import COUNT_CAP
+from tasks.models import Execution, ExecutionState, ScheduledJob
+from tasks.operations.matching import is_state
+
+#: How far back executions are counted.
+SPAN: Final = timedelta(days=30)
+_BAD: Final = (ExecutionState.FAILED, ExecutionState.QUARANTINED)
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What became of a rule's executions within ``SPAN``, of the newest ones."""
+
+    next_at: datetime | None  # of its next scheduled job
+    by_state: Mapping[ExecutionState, int] = field(default_factory=dict)
+
+    @property
+    def n(self) -> int:
+        """How many executions were counted; ``COUNT_CAP`` means that or more."""
+        return sum(self.by_state.values())
+
+    @property
+    def succeeded(self) -> int:
+        """How many did what they should."""
+        return self.by_state.get(ExecutionState.SUCCEEDED, 0)
+
+    @property
+    def failed(self) -> int:
+        """How many failed for good, or took their worker down."""
+        return sum(self.by_state.get(state, 0) for state in _BAD)
+
+    @property
+    def skipped(self) -> int:
+        """How many the last look before the effect stopped."""
+        return self.by_state.get(ExecutionState.SKIPPED, 0)
+
+    @property
+    def is_capped(self) -> bool:
+        """Whether older ones within the span were not counted."""
+        return self.n >= COUNT_CAP
+
+
+def fate(session: Session, rule_id: UUID, *, now: datetime) -> Fate:
+    """Return how a rule fared; two queries, at most ``COUNT_CAP`` rows read."""
+    newest = (
+        select(Execution.state)
+        .where(Execution.rule_id == rule_id, Execution.created_at >= now - SPAN)
+        .order_by(Execution.created_at.desc(), Execution.id.desc())
+        .limit(COUNT_CAP)
+        .subquery()
+    )
+    counted = session.execute(
+        select(newest.c.state, func.count()).group_by(newest.c.state)
+    )
+    waiting = select(func.min(ScheduledJob.run_at)).where(
+        ScheduledJob.rule_id == rule_id, is_state(ScheduledJob, "pending")
+    )
+    by_state = {row[0]: row[1] for row in counted}
+    return Fate(session.scalar(waiting), by_state)
