@@ -92,7 +92,7 @@ def _read(session: Session, about: ColumnElement[bool]) -> Iterable[Existing]:
         select(
             *(job.id, job.rule_id, job.trigger_type, job.podcast_id, job.episode_id),
             *(job.booking_id, job.guest_id, job.idempotency_key),
-            *(job.due_at, job.run_at, job.state),
+            *(job.due_at, job.run_at, job.timezone, job.state),
         ).where(about)
     )
     for (
@@ -106,10 +106,11 @@ def _read(session: Session, about: ColumnElement[bool]) -> Iterable[Existing]:
         key,
         due,
         run,
+        zone,
         state,
     ) in rows:
         ids = Ids(podcast, episode, booking, guest)
-        yield Existing(id_, rule_id, trigger, ids, key, due, run, state)
+        yield Existing(id_, rule_id, trigger, ids, key, due, run, zone, state)
 
 
 def end_jobs(

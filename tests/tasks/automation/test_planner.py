@@ -120,6 +120,7 @@ def _existing(made: Plan, state: JobState, **values: object) -> Existing:
         "key": wanted.key,
         "due_at": wanted.due_at,
         "run_at": wanted.run_at,
+        "timezone": SUBJECT.timezone,
         "state": state,
     }
     return Existing(**{**defaults, **values})  # type: ignore[arg-type]
