@@ -9,6 +9,7 @@ from typing import Any, Final
 from sqlalchemy import Select, and_, select
 
 from dashboard.filtering import LATE_AFTER
+from tasks.automation.steps import FIRST
 from tasks.models import (
     Attempt,
     Booking,
@@ -44,6 +45,7 @@ class Line:
     congregation: str | None
     slug: str  # of the congregation
     started_at: datetime | None  # of the latest attempt
+    steps: list[dict[str, Any]] | None  # later ones of the rule; None: it is not seen
 
     @property
     def subject(self) -> str:
@@ -51,6 +53,17 @@ class Line:
         row = self.execution
         names = (self.guest, self.invited, self.episode, row.booking_id, row.episode_id)
         return next((name for name in names if name), self.podcast or "")
+
+    @property
+    def step(self) -> str | None:
+        """Which step of its rule it is; None where the rule has only one."""
+        number = self.execution.step
+        if not number and not self.steps:
+            return None
+        numbers = [FIRST, *(each["number"] for each in self.steps or ())]
+        if number not in numbers:
+            return "a step that was taken out"
+        return f"step {numbers.index(number) + 1} of {len(numbers)}"
 
     @property
     def is_live(self) -> bool:
@@ -122,6 +135,7 @@ def lines() -> Select[*tuple[Any, ...]]:
             Congregation.name,
             Congregation.slug,
             Attempt.started_at,
+            Rule.steps,
         )
         .outerjoin(Rule, Rule.id == Execution.rule_id)
         .outerjoin(Booking, of_same(Booking, Execution, Execution.booking_id))

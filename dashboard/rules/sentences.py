@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from dashboard.rules.step_sentences import after
+from tasks.automation import conditions
+from tasks.automation.actions import START_LANE
+from tasks.automation.steps import Step, later_steps
 from tasks.automation.triggers import TRIGGERS, Trigger
 from tasks.models import LatePolicy, OffsetUnit, QuietPolicy, Rule
+from tasks.outbound.services import BY_SCHEME
 
+#: Conditions that take more characters than this are only counted.
+CONDITIONS_TOLD: Final = 160
 _RECIPIENTS: Final = {"guest": "the guest", "host": "the host"}
 _ONE: Final = {
     OffsetUnit.MINUTES: "minute",
@@ -25,10 +32,13 @@ def sentence(rule: Rule) -> str:
     '24 hours before the recording, e-mail the guest.'
     """
     trigger = TRIGGERS.get(rule.trigger_type)
-    if trigger is None:
-        return f"On {rule.trigger_type}, {deed(rule.action, rule.settings)}."
-    start = when(trigger, rule.offset_value, rule.offset_unit, rule.offset_at)
-    return f"{start}, {deed(rule.action, rule.settings)}."
+    start = (
+        when(trigger, rule.offset_value, rule.offset_unit, rule.offset_at)
+        if trigger
+        else f"On {rule.trigger_type}"
+    )
+    said = deed(rule.action, rule.settings)
+    return f"{start}{only_if(rule.conditions or {})}, {said}{more(rule)}."
 
 
 def when(trigger: Trigger, value: int, unit: OffsetUnit, at: str | None = None) -> str:
@@ -52,6 +62,18 @@ def when(trigger: Trigger, value: int, unit: OffsetUnit, at: str | None = None) 
     return f"{start} at {at}" if at else start
 
 
+def only_if(wanted: Mapping[str, Any]) -> str:
+    """Return a rule's conditions as the middle of its sentence; empty: it has none.
+
+    >>> only_if({"rows": [{"field": "guest.email", "operator": "not_empty"}]})
+    ', if guest.email is not empty'
+    """
+    told = conditions.sentence(wanted)
+    if len(told) <= CONDITIONS_TOLD:
+        return f", if {told}" if told else ""
+    return f", if {len(conditions.rows_of(wanted))} conditions hold"
+
+
 def deed(action: str, settings: Mapping[str, Any]) -> str:
     """Return what a rule does, as the second half of a sentence.
 
@@ -64,7 +86,31 @@ def deed(action: str, settings: Mapping[str, Any]) -> str:
     if action == "webhook":
         address = str(settings.get("url", ""))
         return f"call {address.partition('://')[2].partition('/')[0] or address}"
+    if action == "notify":
+        target = str(settings.get("target", ""))
+        service = BY_SCHEME.get(target.partition("://")[0])
+        return f"notify {service.title if service else target}"
+    if action == "start_lane":
+        lane = str(settings.get("lane", ""))
+        return f"start the lane {START_LANE.lanes.get(lane, lane)}"
     return action
+
+
+def later(rule: Rule) -> list[tuple[str, str, Step]]:
+    """Return each later step with when it comes and what it does."""
+    return [
+        (after(each.delay).capitalize(), deed(each.action, each.settings), each)
+        for each in later_steps(rule)
+    ]
+
+
+def more(rule: Rule) -> str:
+    """Return what the rule does later, as the end of a sentence; empty: nothing."""
+    steps = later_steps(rule)
+    if len(steps) > 1:
+        return f", and {len(steps)} steps later"
+    only = "".join(deed(each.action, each.settings) for each in steps)
+    return f", then {after(steps[0].delay)} {only}" if only else ""
 
 
 def timing(rule: Rule) -> list[str]:

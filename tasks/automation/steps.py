@@ -56,7 +56,7 @@ def later_steps(rule: Rule) -> list[Step]:
             settings=each["settings"],
             max_attempts=each["max_attempts"],
         )
-        for each in rule.steps
+        for each in rule.steps or ()  # None: not saved yet
     ]
 
 

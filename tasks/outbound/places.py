@@ -37,10 +37,14 @@ def mask(address: str) -> str:
 
     >>> mask("pover://user@token")
     'pover://••••'
+    >>> mask("https://hooks.slack.com/services/T1JJ3T3L2/A1BRTD4JD/TIiajkdnlazkc")
+    'https://hooks.slack.com/••••azkc'
     """
-    scheme = urlsplit(address).scheme or "address"
+    parts = urlsplit(address)
     ending = address[-4:] if len(address) > _SHORT else ""
-    return f"{scheme}://{_MASK}{ending}"
+    # What a service's page gives begins with the service's own host: no secret.
+    begin = f"https://{parts.hostname}/" if parts.scheme == "https" else ""
+    return f"{begin or parts.scheme + '://'}{_MASK}{ending}"
 
 
 def is_mask(text: str) -> bool:
