@@ -1,0 +1,197 @@
+"""Reading a list of guests from a CSV file, whatever program wrote it."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tasks.errors import InvalidInput
+from tasks.models.base import Json
+from tasks.sources.reading import text
+
+BYTES_MAX: Final = 5_000_000
+ROWS_MAX: Final = 5_000
+_COLUMNS_MAX: Final = 100
+_CELL_MAX: Final = 500  # characters; the fields' own limits are lower
+_DELIMITERS: Final = (",", ";", "\t")
+_BOMS: Final = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+#: How the files of Excel, old and new, and of LibreOffice begin.
+_WORKBOOKS: Final = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+#: Our field -> how columns are called in English, French and German, without accents,
+#: spaces and signs.
+_NAMES: Final[Mapping[str, frozenset[str]]] = {
+    "id": frozenset({"id", "guestid", "identifiant", "gastid", "kennung"}),
+    "first_name": frozenset({"firstname", "givenname", "prenom", "vorname"}),
+    "last_name": frozenset(
+        {"lastname", "surname", "familyname", "nomdefamille", "nachname"}
+        | {"familienname"}
+    ),
+    "name": frozenset(
+        {"name", "fullname", "guest", "guestname", "nom", "nomcomplet", "invite"}
+        | {"invitee", "gast", "gastname", "vollername"}
+    ),
+    "email": frozenset(
+        {"email", "mail", "emailaddress", "courriel", "adressemail", "adresseemail"}
+        | {"adresseelectronique", "emailadresse", "mailadresse"}
+    ),
+    "episode_id": frozenset(
+        {"episode", "episodeid", "idepisode", "idepisodes", "folge", "folgenid"}
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GuestRow:
+    """One row of the file, by our fields; what is empty or not there is left out."""
+
+    line: int  # in the file, counted from 1
+    values: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class GuestTable:
+    """What a file holds."""
+
+    columns: Sequence[tuple[str, str]]  # header -> our field; empty: it is not read
+    rows: Sequence[GuestRow]
+
+    def as_json(self) -> Json:
+        """Return it as it is stored."""
+        return {
+            "columns": [list(pair) for pair in self.columns],
+            "rows": [[row.line, dict(row.values)] for row in self.rows],
+        }
+
+    @classmethod
+    def of_json(cls, stored: Mapping[str, Any]) -> GuestTable:
+        """Return what ``as_json`` stored."""
+        return cls(
+            [(header, field) for header, field in stored["columns"]],
+            [GuestRow(line, values) for line, values in stored["rows"]],
+        )
+
+
+def read_guests(data: bytes) -> GuestTable:
+    """Read a file of up to ``BYTES_MAX`` bytes and ``ROWS_MAX`` guests.
+
+    Raises:
+        InvalidInput: it cannot be read as a list of guests; the sentence says why.
+    """
+    if len(data) > BYTES_MAX:
+        raise _no(f"The file is larger than {BYTES_MAX // 1_000_000} MB.")
+    if data.startswith(_WORKBOOKS):
+        raise _no("This is a workbook; open it and save the sheet as CSV.")
+    content = decoded(data)
+    if not content.strip():
+        raise _no("The file is empty.")
+    if "\0" in content:
+        raise _no("This is no CSV file; export the list as CSV first.")
+    lines = io.StringIO(content, newline="")
+    reader = csv.reader(lines, delimiter=delimiter_of(content))
+    try:
+        columns = _columns(_first_row(reader))
+        return GuestTable(columns, _rows(reader, columns))
+    except csv.Error as error:
+        raise _no(f"Line {reader.line_num} cannot be read: {error}.") from error
+
+
+def decoded(data: bytes) -> str:
+    """Return text in UTF-8, UTF-16 or, when it is neither, Latin 1 (Windows)."""
+    for mark, encoding in _BOMS:
+        if data.startswith(mark):
+            return data.decode(encoding, "replace")
+    start = data[:1_000]
+    if len(start) > 3 and start.count(0) > len(start) // 4:  # every other byte
+        return data.decode("utf-16-le" if start[1] == 0 else "utf-16-be", "replace")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        # Of Latin 1's kin the one that programs on Windows write.
+        return data.decode("cp1252", "replace")
+
+
+def delimiter_of(content: str) -> str:
+    """Return what separates the columns, judged by the first line.
+
+    >>> delimiter_of('Name;E-Mail\\nMüller, Ida;ida@example.org')
+    ';'
+    """
+    header = content.lstrip().split("\n", 1)[0]
+    return max(_DELIMITERS, key=header.count)
+
+
+def _first_row(reader: Any) -> list[str]:  # noqa: ANN401  # csv has no public type
+    for row in reader:
+        if any(cell.strip() for cell in row):
+            return [text(cell, 80) for cell in row[:_COLUMNS_MAX]]
+    raise _no("The file is empty.")
+
+
+def _columns(headers: Sequence[str]) -> list[tuple[str, str]]:
+    taken: set[str] = set()
+    columns = []
+    for header in headers:
+        field = _field_of(header)
+        if field in taken:
+            field = ""  # of two the first counts
+        taken.add(field)
+        columns.append((header, field))
+    if not taken & {"name", "last_name", "first_name"}:
+        found = ", ".join(f"“{header}”" for header in headers[:6] if header)
+        raise _no(
+            f"No column holds the names. The first line must name the columns, such as "
+            f"Name, E-mail; it has {found or 'nothing'}."
+        )
+    return columns
+
+
+def _field_of(header: str) -> str:
+    plain = unicodedata.normalize("NFKD", header.casefold())
+    word = "".join(char for char in plain if char.isalnum())
+    return next((field for field, names in _NAMES.items() if word in names), "")
+
+
+def _rows(
+    reader: Any,  # noqa: ANN401  # csv has no public type
+    columns: Sequence[tuple[str, str]],
+) -> list[GuestRow]:
+    rows: list[GuestRow] = []
+    line = reader.line_num + 1
+    for cells in reader:
+        values = {
+            field: cell.strip()[:_CELL_MAX]
+            for (_, field), cell in zip(columns, cells, strict=False)
+            if field and cell.strip()
+        }
+        if values:
+            rows.append(GuestRow(line, _with_name(values)))
+        if len(rows) > ROWS_MAX:
+            raise _no(f"The file has more than {ROWS_MAX:,} guests; split it.")
+        line = reader.line_num + 1
+    if not rows:
+        raise _no("The file names its columns, but no guests.")
+    return rows
+
+
+def _with_name(values: dict[str, str]) -> dict[str, str]:
+    """Put the parts of a name together; beside a first name, “Name” is the last one."""
+    first = values.pop("first_name", "")
+    last = values.pop("last_name", "")
+    name = values.pop("name", "")
+    if first and not last:
+        last, name = name, ""
+    full = name or f"{first} {last}".strip()
+    return {**values, "name": full} if full else values
+
+
+def _no(sentence: str) -> InvalidInput:
+    return InvalidInput("bad_guest_list", sentence, field="file")
