@@ -3,7 +3,7 @@
   const root = document.documentElement;
   root.dataset.script = "on";
 
-  const WRITABLE = "#subject, #text, #html";
+  const WRITABLE = "#rule-form :is([name$=subject], [name$=text], [name$=html], [name$=title], [name$=words])";
   let lastWritten = null;
 
   document.addEventListener("focusin", (event) => {
@@ -11,7 +11,7 @@
   });
 
   function insert(name) {
-    const field = document.getElementById(lastWritten || "text");
+    const field = document.getElementById(lastWritten) || document.querySelector("#text, #words");
     if (!field) return;
     field.setRangeText(`{{ ${name} }}`, field.selectionStart, field.selectionEnd, "end");
     field.focus();
