@@ -59,6 +59,7 @@ def of_booking(row: Booking, *zones: str | None) -> Json:
         "timezone": timezone,
         "meeting_url": row.meeting_url,
         "status": str(row.status),
+        "revision": row.revision,
     }
 
 

@@ -35,6 +35,7 @@ _BOOKING: Final = (
     "booking.timezone",
     "booking.meeting_url",
     "booking.status",
+    "booking.revision",
     "booking_link.id",
     "booking_link.name",
 )

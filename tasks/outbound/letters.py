@@ -7,21 +7,42 @@ from datetime import datetime
 from email import message_from_bytes, policy
 from email.headerregistry import Address
 from email.message import EmailMessage
+from email.policy import EmailPolicy
 from email.utils import format_datetime, parseaddr
 from typing import Any, Final
-from uuid import UUID
 
-from tasks.automation.actions.base import CannotCompose
+from tasks.automation.actions.base import CannotCompose, Envelope
 from tasks.models.reason import Reason
+from tasks.outbound.calendars import CalendarFile, calendar_file
+from tasks.outbound.layout import html_of, text_of
+
+#: Headers that must stay in one piece: a fold or an encoded word would break them.
+_WHOLE: Final = "List-Unsubscribe"
+_CALENDAR_NAME: Final = "invite.ics"
+
+
+class _Wire(EmailPolicy):
+    """Folds as mail programs expect, but never an address of a link."""
+
+    def fold_binary(self, name: str, value: Any) -> bytes:  # noqa: ANN401  # as its base
+        if name == _WHOLE:
+            return f"{name}: {value}\r\n".encode("ascii")
+        return super().fold_binary(name, value)
+
 
 #: 7-bit on the wire, so that every mail server takes umlauts and emoji.
-_WIRE: Final = policy.SMTP.clone(cte_type="7bit")
+_WIRE: Final = _Wire(linesep="\r\n", cte_type="7bit")
 
 
 def make_letter(
-    message: Mapping[str, Any], execution_id: UUID, *, sender: Address, at: datetime
+    message: Mapping[str, Any],
+    envelope: Envelope,
+    *,
+    sender: Address,
+    at: datetime,
+    unsubscribe: str | None = None,
 ) -> EmailMessage:
-    """Return the mail for ``message``: ``to``, ``subject``, ``text``, ``html``.
+    """Return the mail for a message as the action ``email`` composes it.
 
     The Message-ID is the same on every attempt, so a mail program that gets it twice
     can tell.
@@ -29,6 +50,7 @@ def make_letter(
     Args:
         sender: The From header; from ``read_sender``.
         at: The Date header.
+        unsubscribe: The link that ends such mails; ``None``: it has none.
 
     Raises:
         ValueError: a header contains a line break or the like.
@@ -38,13 +60,37 @@ def make_letter(
     letter["To"] = message["to"]
     letter["Subject"] = message["subject"]
     letter["Date"] = format_datetime(at)
-    letter["Message-ID"] = f"<{execution_id}@{sender.domain}>"
-    letter["X-Carillon-Execution"] = str(execution_id)
+    letter["Message-ID"] = f"<{envelope.execution_id}@{sender.domain}>"
+    letter["X-Carillon-Execution"] = str(envelope.execution_id)
     letter["Auto-Submitted"] = "auto-generated"  # RFC 3834: no out-of-office replies
-    letter.set_content(message["text"])
-    if message.get("html"):
-        letter.add_alternative(message["html"], subtype="html")
+    if unsubscribe is not None:
+        letter[_WHOLE] = f"<{unsubscribe}>"
+        letter["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"  # RFC 8058
+    letter.set_content(text_of(message, unsubscribe))
+    if html := html_of(message, unsubscribe):
+        letter.add_alternative(html, subtype="html")
+    if facts := message.get("calendar"):
+        made = calendar_file(
+            facts,
+            envelope.congregation_id,
+            organizer=sender,
+            attendee=str(message["to"]),
+            at=at,
+        )
+        _enclose(letter, made)
     return letter
+
+
+def _enclose(letter: EmailMessage, made: CalendarFile) -> None:
+    """Add a calendar file twice, as calendars do: to be shown, and to be opened."""
+    params = {"method": made.method}
+    letter.add_alternative(made.content, subtype="calendar", params=params)
+    letter.add_attachment(
+        made.content.encode(),
+        maintype="application",
+        subtype="ics",
+        filename=_CALENDAR_NAME,
+    )
 
 
 def read_sender(text: str) -> Address:

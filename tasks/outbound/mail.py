@@ -23,6 +23,7 @@ from tasks.outbound.deadline import Deadline
 from tasks.outbound.letters import make_letter, on_the_wire, read_sender
 from tasks.outbound.smtp import MailServer, Refused, SmtpClient
 from tasks.outbound.troubles import sentence_for
+from tasks.outbound.unsubscribing import UnsubscribeLinks
 
 TOTAL_SECONDS: Final = 60.0
 _DOT_AT_LINE_START: Final = re.compile(rb"(?m)^\.")
@@ -34,6 +35,7 @@ class SmtpMailer:
 
     server: MailServer | None  # None: no SMTP_URL is set
     sender: str  # the From header
+    links: UnsubscribeLinks | None = None  # None: mails have no such link
     tls: ssl.SSLContext = field(default_factory=ssl.create_default_context)
     clock: Clock = utcnow
     total_seconds: float = TOTAL_SECONDS
@@ -54,7 +56,11 @@ class SmtpMailer:
             )
         try:
             letter = make_letter(
-                message, envelope.execution_id, sender=sender, at=self.clock()
+                message,
+                envelope,
+                sender=sender,
+                at=self.clock(),
+                unsubscribe=self._unsubscribe(message, envelope),
             )
             raw = on_the_wire(letter)
         except CannotCompose as error:
@@ -66,6 +72,13 @@ class SmtpMailer:
         post = _Post(sender.addr_spec, str(message["to"]), raw, sender.domain)
         with Deadline(self.total_seconds) as deadline:
             return self._deliver(self.server, post, deadline)
+
+    def _unsubscribe(
+        self, message: Mapping[str, Any], envelope: Envelope
+    ) -> str | None:
+        if self.links is None or not message.get("optional"):
+            return None
+        return self.links.url(envelope.congregation_id, str(message["to"]))
 
     def _deliver(self, server: MailServer, post: _Post, deadline: Deadline) -> Outcome:
         progress = _Progress()

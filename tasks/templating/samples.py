@@ -13,6 +13,7 @@ _BY_ENDING: Final = (
     ("email", "guest@example.org"),
     ("_url", "https://example.org/room"),
     ("_number", 7),
+    ("revision", 1),
 )
 
 

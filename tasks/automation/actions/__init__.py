@@ -44,6 +44,7 @@ def make_effects(config: Config) -> Effects:
     from tasks.outbound.mail import SmtpMailer
     from tasks.outbound.notify import AppriseNotifier
     from tasks.outbound.smtp import MailServer
+    from tasks.outbound.unsubscribing import UnsubscribeLinks
     from tasks.outbound.web import WebPoster
     from tasks.secrets import SecretBox
 
@@ -51,6 +52,7 @@ def make_effects(config: Config) -> Effects:
         mailer=SmtpMailer(
             server=MailServer.of(config.smtp_url) if config.smtp_url else None,
             sender=config.mail_from,
+            links=UnsubscribeLinks(config.base_url, config.secret_key),
         ),
         poster=WebPoster(SecretBox(config.secret_key), UrlRules.of(config)),
         notifier=AppriseNotifier(SecretBox(config.secret_key), UrlRules.of(config)),

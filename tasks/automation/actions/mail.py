@@ -13,10 +13,17 @@ from tasks.automation.actions.base import (
     Message,
     Outcome,
 )
+from tasks.automation.actions.invitation import can_invite
+from tasks.automation.actions.mail_parts import (
+    may_be_empty,
+    parts,
+    put_together,
+    source,
+)
 from tasks.automation.triggers import TRIGGERS
 from tasks.models.reason import Reason
 from tasks.outbound.mailboxes import BadAddress, read_address
-from tasks.templating.renderer import Kind, Request
+from tasks.templating.renderer import Request
 
 #: Who a mail can go to: word in the settings -> title for operators.
 RECIPIENTS: Final[Mapping[str, str]] = {
@@ -35,7 +42,11 @@ class EmailAction:
     """Sends a mail with text and, when there is one, an HTML version.
 
     Settings: ``recipient`` (a key of RECIPIENTS), ``address`` (of ``fixed`` only), and
-    the templates ``subject``, ``text`` and ``html`` (may be empty).
+    the templates ``subject``, ``text`` and ``html``, of which one of the last two may
+    be empty.  ``look``: whether it goes out in our layout, its HTML cleaned.
+    ``calendar``: whether the booking's calendar file goes with it.
+    ``transactional``: it is about something that the recipient arranged, so it has no
+    link to unsubscribe, and goes to those who did as well.
     """
 
     name = "email"
@@ -48,12 +59,16 @@ class EmailAction:
         variables = trigger.variables if trigger else ()
         problems = _check_recipient(settings)
         for field in ("subject", "text", "html"):
-            source = str(settings.get(field) or "")
-            if not source.strip():
-                if field != "html":
+            written = source(settings, field)
+            if not written.strip():
+                if field not in may_be_empty(settings):
                     problems[field] = f"The {field} is empty."
-            elif (problem := messages.check_template(source, variables)) is not None:
+            elif (problem := messages.check_template(written, variables)) is not None:
                 problems[field] = problem
+        if settings.get("calendar") and not can_invite(trigger_type):
+            problems["calendar"] = (
+                "Only mails about bookings can bring a calendar file."
+            )
         return problems
 
     def recipient(
@@ -89,11 +104,11 @@ class EmailAction:
         """Return the message for each pair of settings and context, or why not."""
         addresses = [self._address(*ask) for ask in asks]
         rendered = messages.render_all(
-            [Request(_parts(settings), context) for settings, context in asks]
+            [Request(parts(settings), context) for settings, context in asks]
         )
         return [
-            _message(address, texts)
-            for address, texts in zip(addresses, rendered, strict=True)
+            put_together(*ask, address, texts)
+            for ask, address, texts in zip(asks, addresses, rendered, strict=True)
         ]
 
     def act(
@@ -115,32 +130,6 @@ class EmailAction:
             return read_address(given)
         except BadAddress as error:
             return CannotCompose(Reason.NO_RECIPIENT, str(error))
-
-
-def _parts(settings: Mapping[str, Any]) -> tuple[tuple[Kind, str], ...]:
-    """Return the templates of a mail: subject, text and, when there is one, HTML."""
-    html = str(settings.get("html") or "")
-    parts: tuple[tuple[Kind, str], ...] = (
-        ("text", str(settings.get("subject") or "")),
-        ("text", str(settings.get("text") or "")),
-    )
-    return (*parts, ("html", html)) if html.strip() else parts
-
-
-def _message(
-    address: str | CannotCompose,
-    texts: list[str] | CannotCompose,
-) -> Message | CannotCompose:
-    if isinstance(address, CannotCompose):
-        return address
-    if isinstance(texts, CannotCompose):
-        return texts
-    subject, text, *html = texts
-    try:
-        subject = messages.clean_subject(subject)
-    except CannotCompose as refused:
-        return refused
-    return {"to": address, "subject": subject, "text": text, "html": "".join(html)}
 
 
 def _check_recipient(settings: Mapping[str, Any]) -> dict[str, str]:

@@ -278,9 +278,7 @@ class TestHeaderInjection:
             def as_bytes(self, *_: object, **__: object) -> bytes:  # type: ignore[override]
                 return b"Bcc: evil@x.y\r\n" + super().as_bytes()
 
-        letter = make_letter(
-            MESSAGE, ENVELOPE.execution_id, sender=read_sender(SENDER), at=NOW
-        )
+        letter = make_letter(MESSAGE, ENVELOPE, sender=read_sender(SENDER), at=NOW)
         assert on_the_wire(letter)
         letter.__class__ = Tricked
 

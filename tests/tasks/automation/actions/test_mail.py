@@ -41,7 +41,7 @@ def test_good_settings_have_no_problems() -> None:
         ({"recipient": "fixed"}, "address", "Give the address"),
         ({"recipient": "fixed", "address": "a@b.org, c@d.org"}, "address", "one"),
         ({"subject": ""}, "subject", "empty"),
-        ({"text": "  "}, "text", "empty"),
+        ({"text": "  ", "html": ""}, "text", "empty"),
         ({"subject": "{{ guest.nmae }}"}, "subject", "did you mean guest.name?"),
         ({"text": "{{ guest.name"}, "text", "}} is missing"),
         ({"html": "{% nosuch %}"}, "html", "no tag"),
@@ -85,7 +85,98 @@ def test_a_message_is_composed_for_each_kind_of_part() -> None:
         "subject": "See you, Zoë & Co 🎙",
         "text": "Dear Zoë & Co 🎙",
         "html": "<p>Dear Zoë &amp; Co 🎙</p>",
+        "optional": True,
     }
+
+
+def composed(context: dict[str, Any] = CONTEXT, **changes: object) -> dict[str, Any]:
+    return EMAIL.compose({**GOOD, **changes}, context)
+
+
+def test_without_text_the_html_says_it_in_plain_words() -> None:
+    assert composed(text="")["text"] == "Dear Zoë & Co 🎙"
+    assert problems(text="") == {}
+    assert set(problems(text="", html="")) == {"text"}
+
+
+def test_in_our_look_the_html_is_cleaned() -> None:
+    html = "<p onclick='x()'>Hi<script>alert(1)</script> <a href='javascript:x'>a</a>"
+    message = composed(
+        {**CONTEXT, "congregation": {"name": "St. Same", "locale": "fr"}},
+        look=True,
+        html=html,
+    )
+
+    assert message["html"] == '<p>Hi <a rel="noopener noreferrer">a</a></p>'
+    assert message["look"] == {"sender": "St. Same"}
+    assert message["locale"] == "fr"
+
+
+def test_a_mail_about_what_they_arranged_has_no_link_to_unsubscribe() -> None:
+    assert composed(transactional=True)["optional"] is False
+
+
+BOOKING = {
+    "id": "b1",
+    "status": "confirmed",
+    "revision": 3,
+    "start_time": "2026-03-12T14:00:00+01:00",
+    "end_time": None,
+    "meeting_url": "https://example.org/room",
+    "guest_name": "Zoë",
+}
+
+
+def test_a_calendar_file_tells_the_booking() -> None:
+    context = {**CONTEXT, "booking": BOOKING, "podcast": {"title": "Bells"}}
+
+    assert composed(context, calendar=True)["calendar"] == {
+        "id": "b1",
+        "revision": 3,
+        "status": "confirmed",
+        "start": "2026-03-12T14:00:00+01:00",
+        "end": None,
+        "summary": "Bells: Recording",
+        "location": "https://example.org/room",
+        "host": "Bells",
+        "guest": "Zoë",
+    }
+    assert "calendar" not in composed(context)
+
+
+def test_a_declined_booking_has_no_calendar_file() -> None:
+    context = {**CONTEXT, "booking": {**BOOKING, "status": "declined"}}
+    assert "calendar" not in composed(context, calendar=True)
+
+
+@pytest.mark.parametrize("start", [None, "soon", "2026-03-12T14:00:00", 5])
+def test_a_calendar_file_needs_real_instants(start: object) -> None:
+    context = {**CONTEXT, "booking": {**BOOKING, "start_time": start}}
+
+    with pytest.raises(CannotCompose, match=r"booking\.start_time"):
+        composed(context, calendar=True)
+
+
+def test_only_mails_about_bookings_bring_a_calendar_file() -> None:
+    settings = {"recipient": "host", "subject": "x", "text": "y", "calendar": True}
+    assert EMAIL.check(settings, "booking.canceled") == {}
+    assert EMAIL.check(settings, "time.before_recording") == {}
+    assert set(EMAIL.check(settings, "episode.published")) == {"calendar"}
+
+
+def test_many_are_composed_at_once_and_each_fails_alone() -> None:
+    asks = [
+        (GOOD, CONTEXT),
+        (GOOD, {"guest": {"name": "Zoë"}}),
+        ({**GOOD, "text": "{% for i in (1..99999999) %}{% endfor %}"}, CONTEXT),
+        ({**GOOD, "subject": "a\nb"}, CONTEXT),
+        (GOOD, CONTEXT),
+    ]
+    made = EMAIL.compose_all(asks)  # type: ignore[attr-defined]
+
+    reasons = [each.reason for each in made if isinstance(each, CannotCompose)]
+    assert made[0] == made[4] == EMAIL.compose(GOOD, CONTEXT)
+    assert reasons == [Reason.NO_RECIPIENT, Reason.BAD_MESSAGE, Reason.BAD_MESSAGE]
 
 
 @pytest.mark.parametrize("email", [None, "", "nobody", "a@b.org\r\nBcc: c@d.org"])
