@@ -45,6 +45,7 @@ LOOKS: Final[Mapping[str, StateLook]] = {
     "released": _L(
         "Released", "arrow-return-left", "quiet", "The worker gave it back."
     ),
+    "deferred": _L("Deferred", "hourglass", "quiet", "It waits for its turn."),
     # decisions of rules
     "fired": _L("Fired", "lightning-charge", "good", "An execution came of it."),
     "scheduled": _L("Scheduled", "calendar-check", "waiting", "Set for a later time."),

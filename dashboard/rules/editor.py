@@ -11,6 +11,7 @@ from dashboard.extensions import db
 from dashboard.mail_frame import mail_frame
 from dashboard.rules import filling, queries, samples
 from dashboard.rules.choices import values_of
+from dashboard.rules.foretelling import page_before_saving
 from dashboard.rules.forms import RuleForm
 from dashboard.rules.preview import Preview, preview_of
 from dashboard.rules.scope import locale_of, places
@@ -46,6 +47,8 @@ def create() -> ResponseReturnValue:
     if not form.is_good() or place is None:
         return _page(form, None), 422
     try:
+        if page := page_before_saving(form, None):
+            return page
         saved = rules.create_rule(
             db.session(),
             place.congregation_id,
@@ -84,6 +87,8 @@ def update(rule_id: UUID) -> ResponseReturnValue:
     if not form.is_good():
         return _page(form, rule), 422
     try:
+        if page := page_before_saving(form, rule):
+            return page
         saved = rules.edit_rule(
             db.session(),
             rule_id,
@@ -109,6 +114,7 @@ def fields() -> str:
     """Show the form anew for another trigger or action; nothing is saved."""
     form = RuleForm()
     form.arrange(request.form.get("arrange", ""))
+    form.arrange_conditions(request.form.get("arrange", ""))
     if form.sample.data == samples.INVENTED:
         form.sample.data = None  # another place may have something real
     rule = _edited()

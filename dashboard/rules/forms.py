@@ -10,6 +10,7 @@ from flask_wtf import FlaskForm
 from wtforms import Field, HiddenField, SelectField
 
 from dashboard.rules.fields.base import FieldGroup, read
+from dashboard.rules.fields.conditions import ConditionsFields, is_of_condition
 from dashboard.rules.fields.deed import DeedFields
 from dashboard.rules.fields.late import LateFields
 from dashboard.rules.fields.offset import OffsetFields
@@ -25,6 +26,7 @@ GROUPS: Final[tuple[type[FieldGroup], ...]] = (
     WhatFields,
     OffsetFields,
     LateFields,
+    ConditionsFields,
     QuietFields,
     DeedFields,
     StepsFields,
@@ -36,6 +38,7 @@ class RuleForm(
     WhatFields,
     OffsetFields,
     LateFields,
+    ConditionsFields,
     QuietFields,
     DeedFields,
     StepsFields,
@@ -95,8 +98,9 @@ class RuleForm(
     def refuse(self, problems: Mapping[str, str]) -> None:
         """Show each of the engine's sentences at its field, unless one stands there."""
         self.refuse_steps(problems)
+        self.refuse_conditions(problems)
         for name, problem in problems.items():
-            if is_of_step(name):
+            if is_of_step(name) or is_of_condition(name):
                 continue
             field = self[self._field_of(name)]
             if not field.errors:

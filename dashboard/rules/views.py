@@ -143,6 +143,8 @@ def secret_box() -> SecretBox:
 
 def replanned(saved: rules.RuleSaved) -> str:
     """Return what became of the rule's jobs, as the end of a notice."""
+    if saved.replanned.is_later:
+        return " Its many jobs are being planned in the background."
     made, ended = saved.replanned.n_created, saved.replanned.n_cancelled
     if ended:
         return f" {plural(ended, 'job')} planned anew, {made} of them still ahead."

@@ -58,7 +58,7 @@ OPERATORS: Final[Mapping[Kind, tuple[Operator, ...]]] = {
     Kind.DATE: (_O.BEFORE, _O.AFTER, *_ALWAYS),
     Kind.TOLD: tuple(Operator),
 }
-_NUMBERS: Final = frozenset({"episode.episode_number"})
+_NUMBERS: Final = frozenset({"booking.revision", "episode.episode_number"})
 _DATE_ENDS: Final = ("_time", "_at", "_for")
 #: Fields that have few values; another one would never be met.
 _VALUES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -85,6 +85,11 @@ def kind_of(field: str, trigger: Trigger) -> Kind:
     if field in _NUMBERS:
         return Kind.NUMBER
     return Kind.DATE if field.endswith(_DATE_ENDS) else Kind.TEXT
+
+
+def values_of(field: str) -> tuple[str, ...]:
+    """Return the only values that a field can have; empty: there are too many."""
+    return _VALUES.get(field, ())
 
 
 def clean_conditions(conditions: Mapping[str, Any]) -> Json:
@@ -190,8 +195,8 @@ def _wrong_value(
 
 def _never(parts: list[str], operator: Operator, field: str) -> str | None:
     """Return a sentence when a field of few values is compared with none of them."""
-    known = _VALUES.get(field)
-    if known is None or operator not in {_O.IS, _O.IS_NOT, _O.ONE_OF}:
+    known = values_of(field)
+    if not known or operator not in {_O.IS, _O.IS_NOT, _O.ONE_OF}:
         return None
     wrong = [each for each in parts if each.casefold() not in known]
     if not wrong:
