@@ -12,17 +12,25 @@ from typing import Any, Final
 
 from sqlalchemy import (
     ColumnElement,
+    Insert,
+    Row,
+    Select,
     Table,
     Update,
     and_,
     any_,
     bindparam,
+    cast,
     column,
     func,
+    insert,
+    select,
+    tuple_,
     update,
 )
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy.sql.dml import ReturningUpdate
 
 #: Puts a row's value and the column as it is together to what the column becomes.
 Merge = Callable[[ColumnElement[Any], ColumnElement[Any]], ColumnElement[Any]]
@@ -45,6 +53,27 @@ def among(
     return attribute == any_(array)
 
 
+def among_pairs(
+    session: Session,
+    attributes: tuple[InstrumentedAttribute[Any], InstrumentedAttribute[Any]],
+    pairs: Sequence[tuple[Any, Any]],
+) -> ColumnElement[bool]:
+    """Return the condition that two columns together have one of ``pairs``."""
+    columns = tuple_(*attributes)
+    if not is_postgres(session):
+        return columns.in_(pairs)
+    arrays = (
+        func.unnest(bindparam(None, [pair[n] for pair in pairs], type_=ARRAY(a.type)))
+        for n, a in enumerate(attributes)
+    )
+    return columns.in_(select(*arrays))
+
+
+def _is_uniform(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
+    first = rows[0][name]
+    return all(row[name] == first for row in rows)
+
+
 class BulkUpdate:
     """An UPDATE that gives each row values of its own.
 
@@ -52,6 +81,9 @@ class BulkUpdate:
         keys: columns that say which row is meant.
         columns: columns that get new values.
         merge: for columns whose new value depends on what is there.
+        constant: columns that get the same value in every row, always.
+        where: what must hold besides the keys.
+        returning: columns, never among those that are updated, to give back.
     """
 
     def __init__(
@@ -62,48 +94,87 @@ class BulkUpdate:
         columns: Sequence[str],
         merge: Mapping[str, Merge] | None = None,
         constant: Mapping[str, Any] | None = None,
+        where: Sequence[ColumnElement[bool]] = (),
+        returning: Sequence[str] = (),
     ) -> None:
         self._table = table
         self._keys = tuple(keys)
         self._columns = tuple(columns)
         self._merge = dict(merge or {})
         self._constant = dict(constant or {})
+        self._returning = tuple(returning)
+        self._where = tuple(where)
         self._for_arrays = lru_cache(self._make_for_arrays)
         self._for_rows = lru_cache(self._make_for_rows)
 
-    def __call__(self, session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Update ``rows``: mappings from every key and column to its value."""
-        if not rows:
-            return
-        names = (*self._keys, *self._columns)
-        if is_postgres(session):
-            arrays = {f"{_PREFIX}{name}": [row[name] for row in rows] for name in names}
-            session.execute(self._for_arrays(), arrays)
-        else:
-            session.execute(
-                self._for_rows(),
-                [{f"{_PREFIX}{name}": row[name] for name in names} for row in rows],
-            )
+    def __call__(
+        self, session: Session, rows: Sequence[Mapping[str, Any]]
+    ) -> Sequence[Row[*tuple[Any, ...]]]:
+        """Update ``rows``: mappings from every key and column to its value.
 
-    def _make_for_arrays(self) -> Update:
-        types = {
-            name: self._table.c[name].type for name in (*self._keys, *self._columns)
+        Returns ``returning`` of the rows that were there, in any order.
+        """
+        if not rows:
+            return ()
+        if is_postgres(session):
+            varied = frozenset(n for n in self._columns if not _is_uniform(rows, n))
+            result = session.execute(self._for_arrays(varied), self._sets(rows, varied))
+            return result.all() if self._returning else ()
+        found = self._found(session, rows)
+        parameters = [
+            {f"{_PREFIX}{name}": row[name] for name in (*self._keys, *self._columns)}
+            for row in rows
+        ]
+        session.execute(self._for_rows(), parameters)
+        return found
+
+    def _sets(
+        self, rows: Sequence[Mapping[str, Any]], varied: frozenset[str]
+    ) -> dict[str, Any]:
+        """Return the parameters: an array, or the one value that all rows share."""
+        sets: dict[str, Any] = {
+            f"{_PREFIX}{name}": [row[name] for row in rows]
+            for name in (*self._keys, *varied)
         }
+        for name in self._columns:
+            sets.setdefault(f"{_PREFIX}{name}", rows[0][name])
+        return sets
+
+    def _found(
+        self, session: Session, rows: Sequence[Mapping[str, Any]]
+    ) -> Sequence[Row[*tuple[Any, ...]]]:
+        """Read what is to be returned, before it changes; nobody else writes now."""
+        if not self._returning:
+            return ()
+        keys = tuple_(*(self._table.c[name] for name in self._keys))
+        wanted = [tuple(row[name] for name in self._keys) for row in rows]
+        columns = (self._table.c[name] for name in self._returning)
+        return session.execute(
+            select(*columns).where(keys.in_(wanted), *self._where)
+        ).all()
+
+    def _make_for_arrays(self, varied: frozenset[str]) -> ReturningUpdate[Any] | Update:
+        types = {name: self._table.c[name].type for name in self._keys}
+        types |= {name: self._table.c[name].type for name in sorted(varied)}
         arrays = (
             bindparam(f"{_PREFIX}{name}", type_=ARRAY(kind))
             for name, kind in types.items()
         )
         columns = (column(f"{_PREFIX}{name}", kind) for name, kind in types.items())
         new = func.unnest(*arrays).table_valued(*columns, name="new").render_derived()
-        return self._update({name: new.c[f"{_PREFIX}{name}"] for name in types})
+        values = {name: new.c[f"{_PREFIX}{name}"] for name in types}
+        shared = {n: self._bound(n) for n in self._columns if n not in varied}
+        made = self._update(values | shared)
+        columns_back = [self._table.c[name] for name in self._returning]
+        return made.returning(*columns_back) if columns_back else made
 
     def _make_for_rows(self) -> Update:
         return self._update(
-            {
-                name: bindparam(f"{_PREFIX}{name}", type_=self._table.c[name].type)
-                for name in (*self._keys, *self._columns)
-            }
+            {name: self._bound(name) for name in (*self._keys, *self._columns)}
         )
+
+    def _bound(self, name: str) -> ColumnElement[Any]:
+        return bindparam(f"{_PREFIX}{name}", type_=self._table.c[name].type)
 
     def _update(self, new: Mapping[str, ColumnElement[Any]]) -> Update:
         values = {
@@ -114,6 +185,56 @@ class BulkUpdate:
         }
         return (
             update(self._table)
-            .where(and_(*(self._table.c[name] == new[name] for name in self._keys)))
+            .where(
+                and_(*(self._table.c[name] == new[name] for name in self._keys)),
+                *self._where,
+            )
             .values(values | self._constant)
         )
+
+
+#: From here on, arrays beat one set of parameters for each row.
+ARRAYS_FROM: Final = 3
+
+
+def insert_many(
+    session: Session, table: Table, rows: Sequence[Mapping[str, Any]]
+) -> None:
+    """Insert ``rows``, which all have the same columns; the caller commits."""
+    if not rows:
+        return
+    if not is_postgres(session) or len(rows) < ARRAYS_FROM:
+        session.execute(insert(table), list(rows))
+        return
+    names = tuple(rows[0])
+    varied = tuple(name for name in names if not _is_uniform(rows, name))
+    sets = {name: rows[0][name] for name in names}
+    sets |= {name: [row[name] for row in rows] for name in varied}
+    session.execute(_insert_from(table, names, varied), sets)
+
+
+@lru_cache
+def _insert_from(
+    table: Table, names: tuple[str, ...], varied: tuple[str, ...]
+) -> Insert:
+    """Return an INSERT whose text is the same for any number of rows."""
+    return insert(table).from_select(names, from_arrays(table, names, varied))
+
+
+def from_arrays(
+    table: Table, names: tuple[str, ...], varied: tuple[str, ...]
+) -> Select[*tuple[Any, ...]]:
+    """Return a SELECT of rows whose ``varied`` columns come as one array each.
+
+    The others have one value for all rows; each parameter has its column's name.
+    """
+    kinds = {name: table.c[name].type for name in names}
+    arrays = (bindparam(name, type_=ARRAY(kinds[name])) for name in varied)
+    columns = (column(name, kinds[name]) for name in varied)
+    new = func.unnest(*arrays).table_valued(*columns, name="new").render_derived()
+    return select(
+        *(
+            new.c[name] if name in varied else cast(bindparam(name), kinds[name])
+            for name in names
+        )
+    )

@@ -6,9 +6,8 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import literal_column, tuple_, update
@@ -22,8 +21,7 @@ MAX_RUNTIME: Final = timedelta(minutes=15)
 _CHUNK: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(NamedTuple):
     """One execution leased to us; ``attempt`` is the fence."""
 
     execution_id: UUID

@@ -187,7 +187,12 @@ class Worker:
             return
         now = self._bench.clock()
         with self._bench.begin() as session:
-            settle(session, [release(claim, now) for claim in claims], now=now)
+            settle(
+                session,
+                [release(claim, now) for claim in claims],
+                worker=self._bench.worker,
+                now=now,
+            )
         logger.warning("worker.released", extra={"n": len(claims)})
 
     @staticmethod

@@ -44,9 +44,7 @@ Row = TypeVar("Row", Execution, ScheduledJob)
 def executions(call: Call, query: ExecutionsQuery) -> Answer:
     """List executions, newest first."""
     statement = _narrowed(select(Execution), Execution, query)
-    page = _page(
-        call, statement, (Execution.created_at.desc(), Execution.id.desc()), query
-    )
+    page = _page(call, statement, (Execution.id.desc(),), query)
     found = ExecutionsAnswer(
         executions=[_execution(row) for row in page.rows],
         next_cursor=page.next_cursor,

@@ -27,7 +27,7 @@ def retry_the_oldest_failure(session: Session, at: datetime) -> None:
     failed = session.scalar(
         select(Execution.id)
         .where(Execution.state == ExecutionState.FAILED)
-        .order_by(Execution.created_at)
+        .order_by(Execution.id)
         .limit(1)
     )
     if failed is not None:

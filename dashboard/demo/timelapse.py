@@ -18,9 +18,9 @@ from dashboard.demo.scripted import scripted_effects
 from dashboard.demo.story import Step
 from tasks.clock import utcnow
 from tasks.db import sessions
+from tasks.executing.claiming import claim
 from tasks.executing.preparing import prepare
 from tasks.lane import Bench
-from tasks.lanes import executions
 from tasks.models import Base, Execution, ExecutionState, JobState, LaneTrigger
 from tasks.models import ScheduledJob as Job
 from tasks.registry import lane as find_lane
@@ -80,9 +80,9 @@ class Timelapse:
         for _ in range(3):
             self.clock.at += timedelta(minutes=2)
             with self._begin() as session:
-                claims = executions.claim(session, self.bench, limit=1)
+                running = claim(session, self.bench, limit=1)
             with self._begin() as session:
-                prepare(session, claims, now=self.clock())  # it vanishes in the act
+                prepare(session, running, now=self.clock())  # it vanishes in the act
             self.clock.at += self.bench.timing.lease + timedelta(seconds=9)
             run_lane(find_lane("rescue"), self.bench, LaneTrigger.CLOCK)
 

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import Select, and_, select
+from sqlalchemy import Select, select
 
 from dashboard.filtering import LATE_AFTER
 from tasks.automation.steps import FIRST
 from tasks.models import (
-    Attempt,
     Booking,
     Congregation,
     Episode,
@@ -134,7 +133,7 @@ def lines() -> Select[*tuple[Any, ...]]:
             Podcast.title,
             Congregation.name,
             Congregation.slug,
-            Attempt.started_at,
+            Execution.claimed_at,
             Rule.steps,
         )
         .outerjoin(Rule, Rule.id == Execution.rule_id)
@@ -143,11 +142,4 @@ def lines() -> Select[*tuple[Any, ...]]:
         .outerjoin(Episode, of_same(Episode, Execution, Execution.episode_id))
         .outerjoin(Podcast, of_same(Podcast, Execution, Execution.podcast_id))
         .outerjoin(Congregation, Congregation.id == Execution.congregation_id)
-        .outerjoin(
-            Attempt,
-            and_(
-                Attempt.execution_id == Execution.id,
-                Attempt.number == Execution.attempt,
-            ),
-        )
     )

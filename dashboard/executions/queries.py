@@ -13,11 +13,11 @@ from sqlalchemy.orm import Session
 
 from dashboard.deeds import deeds
 from dashboard.executions.lines import Line, lines
+from dashboard.executions.tries import Try, tries
 from dashboard.paging import Page, paginate
 from tasks.errors import NotFound
 from tasks.lane import COUNT_CAP
 from tasks.models import (
-    Attempt,
     AuditEntry,
     Event,
     Execution,
@@ -25,11 +25,10 @@ from tasks.models import (
     ExecutionMessage,
     ExecutionState,
 )
+from tasks.models.base import born_from
 from tasks.operations.bulk import count
 from tasks.operations.matching import Matching, narrow
 
-#: Attempts of one execution that are shown.
-ATTEMPTS_MAX: Final = 50
 #: Counting what is new stops here.
 NEW_MAX: Final = 100
 
@@ -43,7 +42,7 @@ class Detail:
     context: dict[str, Any] | None
     message: dict[str, Any] | None  # None: it never came to composing one
     composed_at: datetime | None
-    attempts: Sequence[Attempt]  # newest first
+    attempts: Sequence[Try]  # newest first
     deeds: Sequence[AuditEntry]  # newest first
 
 
@@ -55,7 +54,7 @@ def page(
     columns = (
         (Execution.run_at, Execution.id)
         if matching.state == ExecutionState.PENDING
-        else (Execution.created_at.desc(), Execution.id.desc())
+        else (Execution.id.desc(),)
     )
     found = paginate(session, statement, columns, cursor, limit)
     rows = [Line(*row) for row in found.rows]
@@ -85,7 +84,9 @@ def n_newer(session: Session, matching: Matching, than: datetime) -> int:
 
     ``than`` is when the newest one on the page was made.
     """
-    newer = select(Execution.id).where(Execution.created_at > than)
+    newer = select(Execution.id).where(
+        Execution.id >= born_from(than), Execution.created_at > than
+    )
     return count(session, narrow(newer, Execution, matching), NEW_MAX)
 
 
@@ -118,7 +119,7 @@ def detail(session: Session, execution_id: UUID) -> Detail:
         context=context,
         message=message,
         composed_at=composed_at,
-        attempts=_attempts(session, execution_id),
+        attempts=tries(session, line.execution),
         deeds=deeds(session, "execution", line.execution),
     )
 
@@ -138,12 +139,3 @@ def html_of(session: Session, execution_id: UUID) -> str:
     if not html:
         raise NotFound("no_html", "This execution has no HTML message.")
     return str(html)
-
-
-def _attempts(session: Session, execution_id: UUID) -> Sequence[Attempt]:
-    return session.scalars(
-        select(Attempt)
-        .where(Attempt.execution_id == execution_id)
-        .order_by(Attempt.number.desc())
-        .limit(ATTEMPTS_MAX)
-    ).all()

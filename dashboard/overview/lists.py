@@ -6,14 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final, Literal
+from typing import Final, Literal
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, and_, select
+from sqlalchemy import Select, and_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from dashboard.congregations.moments import event_title
-from tasks.db import Scope, scope_of
 from tasks.models import (
     Booking,
     Congregation,
@@ -69,13 +68,10 @@ def coming(session: Session) -> list[Line]:
 
 def recent(session: Session) -> list[Line]:
     """Return what just happened, newest first: events and what rules made of them."""
-    # Ids rise with time.  Where one congregation's rows are a few among many, its own
-    # index finds them; where all are asked for, the primary key does.
-    order: tuple[ColumnElement[Any], ...] = (Execution.id.desc(),)
-    if scope_of(session) is not Scope.EVERY:
-        order = (Execution.created_at.desc(), Execution.id.desc())
     made = _with_names(
-        select(Execution.id).order_by(*order), Execution, Execution.created_at
+        select(Execution.id).order_by(Execution.id.desc()),  # ids rise with time
+        Execution,
+        Execution.created_at,
     )
     lines = [*_events(session), *_lines(session, made, "execution")]
     return sorted(lines, key=lambda line: (line.at, line.id), reverse=True)[:ROWS]

@@ -28,7 +28,7 @@ def recent_executions(session: Session, rule_id: UUID) -> Sequence[Execution]:
     return session.scalars(
         select(Execution)
         .where(Execution.rule_id == rule_id)
-        .order_by(Execution.created_at.desc(), Execution.id.desc())
+        .order_by(Execution.id.desc())
         .limit(RECENT)
     ).all()
 

@@ -23,6 +23,7 @@ from tasks.models import (
     Rule,
     RulePodcast,
 )
+from tasks.models.base import born_from
 
 DAY: Final = timedelta(days=1)
 WEEK: Final = timedelta(days=7)
@@ -102,7 +103,7 @@ def counts(
     session: Session, ids: Sequence[UUID], now: datetime
 ) -> Mapping[UUID, Counts]:
     """Return how often each rule fired in the last day and week; never: no key."""
-    is_recent = Execution.created_at >= now - DAY
+    is_recent = Execution.id >= born_from(now - DAY)
     rows = session.execute(
         select(
             Execution.rule_id,
@@ -110,7 +111,7 @@ def counts(
             func.count(),
             func.sum(case((Execution.state.in_(_BAD), 1), else_=0)),
         )
-        .where(Execution.rule_id.in_(ids), Execution.created_at >= now - WEEK)
+        .where(Execution.rule_id.in_(ids), Execution.id >= born_from(now - WEEK))
         .group_by(Execution.rule_id)
     )
     return {rule_id: Counts(*numbers) for rule_id, *numbers in rows}
@@ -143,8 +144,10 @@ def _rows(
 
 def _with_names() -> Select[Rule, str, datetime | None]:
     last_fired = (
-        select(func.max(Execution.created_at))
+        select(Execution.created_at)
         .where(Execution.rule_id == Rule.id)
+        .order_by(Execution.id.desc())
+        .limit(1)
         .correlate(Rule)
         .scalar_subquery()
     )

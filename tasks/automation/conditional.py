@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from tasks.automation import conditions
+from tasks.automation.candidates import Candidate
 from tasks.models.base import Json
-from tasks.models.execution import Execution
 from tasks.models.rule import Rule
-from tasks.models.scheduled_job import ScheduledJob
 
 
 def unmet_of(
-    rows: Sequence[Execution | ScheduledJob],
+    rows: Sequence[Candidate],
     rules: Mapping[UUID, Rule],
     contexts: Mapping[UUID, Json],
 ) -> dict[UUID, str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from uuid import UUID
 
 from sqlalchemy import select
@@ -22,15 +22,20 @@ from tasks.automation.records import About, Records, chunks, full_ids, load_reco
 from tasks.models.base import Json
 from tasks.models.congregation import Congregation
 from tasks.models.event import Event, EventData
-from tasks.models.execution import Execution, ExecutionContext
+from tasks.models.execution import ExecutionContext
 from tasks.models.podcast import Podcast
 from tasks.models.scheduled_job import JobContext, ScheduledJob
 
 #: Sections that a producer's own context cannot change: they are not its to tell.
 _NOT_FROM_PRODUCERS: Final = frozenset({"congregation"})
 
-#: A row that has a context.
-Told = Execution | ScheduledJob | Event
+
+class Told(About, Protocol):
+    """A row that has a context: an execution, a scheduled job or an event."""
+
+    @property
+    def id(self) -> UUID:
+        """Its id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +121,7 @@ def build_contexts(session: Session, rows: Sequence[Told]) -> dict[UUID, Json]:
 
 
 def _snapshots(session: Session, rows: Sequence[Told]) -> dict[UUID, Json]:
-    executions = [row.id for row in rows if isinstance(row, Execution)]
+    executions = [row.id for row in rows if not isinstance(row, ScheduledJob | Event)]
     jobs = [row.id for row in rows if isinstance(row, ScheduledJob)]
     found: dict[UUID, Json] = {}
     for ids in chunks(executions):
@@ -144,4 +149,7 @@ def _extras(session: Session, rows: Sequence[Told]) -> dict[UUID, Json]:
 def _event_of(row: Told) -> UUID | None:
     if isinstance(row, ScheduledJob):
         return None
-    return row.id if isinstance(row, Event) else row.event_id
+    if isinstance(row, Event):
+        return row.id
+    event_id: UUID | None = getattr(row, "event_id", None)
+    return event_id

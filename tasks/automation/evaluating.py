@@ -18,8 +18,8 @@ from tasks.automation.decisions import OUT_OF_SCOPE_MAX, Verdict, verdict
 from tasks.automation.executions import NewExecution, insert_executions
 from tasks.automation.keys import event_key
 from tasks.automation.payloads import Report
-from tasks.automation.recipients import recipient_of
 from tasks.automation.quiet import clocks_of, opening
+from tasks.automation.recipients import recipient_of
 from tasks.automation.records import Records, chunks, full_ids
 from tasks.automation.steps import follow_up
 from tasks.models.base import new_id
@@ -126,7 +126,7 @@ def _execution(
     ids = full_ids(report, records)
     on = report.occurred_at.astimezone(UTC).date()
     return NewExecution(
-        id=new_id(),
+        id=new_id(now),
         congregation_id=report.congregation_id,
         rule_id=rule.id,
         rule_version=rule.version,

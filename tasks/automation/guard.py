@@ -6,7 +6,7 @@ is sent after its cancellation is saved, whoever cancelled it and however.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
@@ -16,19 +16,18 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from tasks.automation.candidates import Candidate, step_number
 from tasks.automation.records import Key, by_key, chunks
 from tasks.automation.steps import step_of
 from tasks.automation.suppressed import suppressed
 from tasks.automation.triggers import TRIGGERS
 from tasks.automation.waiting import Dates, dates_of, waited_too_long
+from tasks.bulk import among, among_pairs
 from tasks.models.booking import Booking, BookingStatus
 from tasks.models.episode import Episode, EpisodeStatus
-from tasks.models.execution import Execution
 from tasks.models.reason import Reason
 from tasks.models.rule import Rule
-from tasks.models.scheduled_job import ScheduledJob
 
-Guarded = Execution | ScheduledJob
 #: Rows go to whom they say they do.
 _AS_NOTED: Final[Mapping[UUID, str | None]] = MappingProxyType({})
 
@@ -43,7 +42,7 @@ class _Facts:
     """What the rows depend on, as it is now."""
 
     rules: Mapping[UUID, Rule]
-    bookings: Mapping[Key, Booking]
+    bookings: Mapping[Key, BookingStatus]
     episodes: Mapping[Key, Episode]
     dates: Mapping[UUID, Dates]  # of executions that a job led to
     suppressed: frozenset[UUID]  # mails whose recipient does not want them
@@ -51,7 +50,7 @@ class _Facts:
 
 def why_not(
     session: Session,
-    rows: Sequence[Guarded],
+    rows: Sequence[Candidate],
     *,
     now: datetime,
     recipients: Mapping[UUID, str | None] = _AS_NOTED,
@@ -78,7 +77,7 @@ def needs_living_booking(trigger_type: str) -> bool:
 
 
 def _facts(
-    session: Session, rows: Sequence[Guarded], recipients: Mapping[UUID, str | None]
+    session: Session, rows: Sequence[Candidate], recipients: Mapping[UUID, str | None]
 ) -> _Facts:
     bookings = {
         (row.congregation_id, row.booking_id)
@@ -90,30 +89,43 @@ def _facts(
         for row in rows
         if row.episode_id and _needs_episode(row.trigger_type)
     }
-    rules = _rules(session, {row.rule_id for row in rows})
+    rules = rules_of(session, rows)
 
-    def settings_of(row: Execution) -> Mapping[str, Any] | None:
-        step = step_of(rules[row.rule_id], row.step) if row.rule_id in rules else None
+    def settings_of(row: Candidate) -> Mapping[str, Any] | None:
+        rule = rules.get(row.rule_id)
+        step = step_of(rule, step_number(row)) if rule else None
         return step.settings if step else None
 
     return _Facts(
         rules=rules,
-        bookings=by_key(session, Booking, bookings),
+        bookings=_bookings(session, bookings),
         episodes=by_key(session, Episode, episodes),
         dates=dates_of(session, rows),
         suppressed=frozenset(suppressed(session, rows, recipients, settings_of)),
     )
 
 
-def _rules(session: Session, ids: Iterable[UUID]) -> dict[UUID, Rule]:
+def rules_of(session: Session, rows: Sequence[Candidate]) -> dict[UUID, Rule]:
+    """Return the rows' rules as they are now, by id; deleted ones as well."""
     found: dict[UUID, Rule] = {}
-    for chunk in chunks(sorted(ids)):
+    for chunk in chunks(sorted({row.rule_id for row in rows})):
         rules = session.scalars(
             select(Rule)
-            .where(Rule.id.in_(chunk))
+            .where(among(session, Rule.id, chunk))
             .execution_options(populate_existing=True)
         )
         found.update({rule.id: rule for rule in rules})
+    return found
+
+
+def _bookings(session: Session, keys: set[Key]) -> dict[Key, BookingStatus]:
+    found: dict[Key, BookingStatus] = {}
+    columns = (Booking.congregation_id, Booking.id)
+    for chunk in chunks(sorted(keys)):
+        rows = session.execute(
+            select(*columns, Booking.status).where(among_pairs(session, columns, chunk))
+        )
+        found.update({(of, id_): status for of, id_, status in rows})
     return found
 
 
@@ -122,7 +134,7 @@ def _needs_episode(trigger_type: str) -> bool:
     return trigger is not None and trigger.subject == "episode"
 
 
-def _reason(row: Guarded, facts: _Facts, now: datetime) -> Reason | None:
+def _reason(row: Candidate, facts: _Facts, now: datetime) -> Reason | None:
     return (
         _reason_of_rule(row, facts.rules.get(row.rule_id))
         or _reason_of_booking(row, facts)
@@ -132,35 +144,36 @@ def _reason(row: Guarded, facts: _Facts, now: datetime) -> Reason | None:
     )
 
 
-def _reason_of_rule(row: Guarded, rule: Rule | None) -> Reason | None:
+def _reason_of_rule(row: Candidate, rule: Rule | None) -> Reason | None:
     if rule is None or rule.deleted_at is not None:
         return Reason.RULE_DELETED
     if not rule.enabled:
         return Reason.RULE_DISABLED
-    if isinstance(row, Execution) and row.step and not step_of(rule, row.step):
+    step = step_number(row)
+    if step and not step_of(rule, step):
         return Reason.STEP_REMOVED
     if not rule.covers(row.podcast_id):
         return Reason.OUT_OF_SCOPE
     return None
 
 
-def _reason_of_booking(row: Guarded, facts: _Facts) -> Reason | None:
+def _reason_of_booking(row: Candidate, facts: _Facts) -> Reason | None:
     if not row.booking_id or not needs_living_booking(row.trigger_type):
         return None
-    booking = facts.bookings.get((row.congregation_id, row.booking_id))
-    if booking is None:
+    status = facts.bookings.get((row.congregation_id, row.booking_id))
+    if status is None:
         return Reason.BOOKING_GONE
-    if booking.status is BookingStatus.CANCELLED:
+    if status is BookingStatus.CANCELLED:
         return Reason.BOOKING_CANCELLED
-    if booking.status is BookingStatus.DECLINED:
+    if status is BookingStatus.DECLINED:
         return Reason.NOT_CONFIRMED
     # An event says itself what happened; a date counts for confirmed bookings only.
-    is_requested = booking.status is BookingStatus.REQUESTED
+    is_requested = status is BookingStatus.REQUESTED
     is_event = row.trigger_type in EVENTS_OF_LIVING_BOOKINGS
     return Reason.NOT_CONFIRMED if is_requested and not is_event else None
 
 
-def _reason_of_episode(row: Guarded, facts: _Facts) -> Reason | None:
+def _reason_of_episode(row: Candidate, facts: _Facts) -> Reason | None:
     if not row.episode_id or not _needs_episode(row.trigger_type):
         return None
     episode = facts.episodes.get((row.congregation_id, row.episode_id))
@@ -173,7 +186,7 @@ def _reason_of_episode(row: Guarded, facts: _Facts) -> Reason | None:
     return None
 
 
-def _reason_of_time(row: Guarded, facts: _Facts, now: datetime) -> Reason | None:
+def _reason_of_time(row: Candidate, facts: _Facts, now: datetime) -> Reason | None:
     dates, rule = facts.dates.get(row.id), facts.rules.get(row.rule_id)
     if dates is None or not waited_too_long(row.trigger_type, rule, dates, now):
         return None

@@ -10,10 +10,10 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from tasks.automation.candidates import Candidate, job_behind, step_number
 from tasks.automation.quiet import clocks_of, is_begun, quiet_end
 from tasks.automation.records import chunks, load_records
 from tasks.automation.steps import step_of
-from tasks.models.execution import Execution
 from tasks.models.reason import Reason
 from tasks.models.rule import QuietPolicy, Rule
 from tasks.models.scheduled_job import ScheduledJob
@@ -32,7 +32,7 @@ class _Plan:
 
 def hushed(
     session: Session,
-    rows: Sequence[Execution | ScheduledJob],
+    rows: Sequence[Candidate],
     rules: Mapping[UUID, Rule],
     now: datetime,
 ) -> dict[UUID, Hush]:
@@ -41,7 +41,11 @@ def hushed(
     A row that is not in the answer may go.  No query unless a rule has quiet hours,
     a fixed number for up to 500 rows otherwise.
     """
-    quiet = [row for row in rows if rules[row.rule_id].quiet_from is not None]
+    quiet = [
+        row
+        for row in rows
+        if (rule := rules.get(row.rule_id)) and rule.quiet_from is not None
+    ]
     if not quiet:
         return {}
     plans = _plans(session, quiet)
@@ -56,7 +60,7 @@ def hushed(
 
 
 def _hush(
-    row: Execution | ScheduledJob,
+    row: Candidate,
     rule: Rule,
     timezone: str,
     plan: _Plan | None,
@@ -70,27 +74,25 @@ def _hush(
         return Reason.QUIET_HOURS if is_quiet else None
     if end is None:
         return None
-    is_later_step = isinstance(row, Execution) and row.step > 0
+    is_later_step = step_number(row) > 0
     reference = plan.reference_at if plan and not is_later_step else None
     return Reason.QUIET_HOURS if is_begun(rule, reference, end) else end
 
 
-def _settings(row: Execution | ScheduledJob, rule: Rule) -> Mapping[str, object]:
-    step = step_of(rule, row.step) if isinstance(row, Execution) else None
+def _settings(row: Candidate, rule: Rule) -> Mapping[str, object]:
+    step = step_of(rule, step_number(row))
     return step.settings if step else rule.settings
 
 
-def _plans(
-    session: Session, rows: Sequence[Execution | ScheduledJob]
-) -> dict[UUID, _Plan]:
+def _plans(session: Session, rows: Sequence[Candidate]) -> dict[UUID, _Plan]:
     """Return what the rows' jobs were planned with; events' rows have none."""
     found: dict[UUID, _Plan] = {}
     by_job: dict[UUID, list[UUID]] = {}
     for row in rows:
         if isinstance(row, ScheduledJob):
             found[row.id] = _Plan(row.timezone, row.reference_at)
-        elif row.scheduled_job_id is not None:
-            by_job.setdefault(row.scheduled_job_id, []).append(row.id)
+        elif (job_id := job_behind(row)) is not None:
+            by_job.setdefault(job_id, []).append(row.id)
     job = ScheduledJob
     for ids in chunks(sorted(by_job)):
         planned = select(job.id, job.timezone, job.reference_at).where(job.id.in_(ids))

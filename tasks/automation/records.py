@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeVar
 from uuid import UUID
 
-from sqlalchemy import select, tuple_
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tasks.automation.keys import Ids
+from tasks.bulk import among, among_pairs
 from tasks.models.base import EntityOfCongregation
 from tasks.models.booking import Booking
 from tasks.models.congregation import Congregation
@@ -89,7 +90,7 @@ def by_key(
     for chunk in chunks(sorted(keys)):
         rows = session.scalars(
             select(model)
-            .where(tuple_(model.congregation_id, model.id).in_(chunk))
+            .where(among_pairs(session, (model.congregation_id, model.id), chunk))
             .execution_options(populate_existing=True)
         )
         found.update({(row.congregation_id, row.id): row for row in rows})
@@ -125,6 +126,8 @@ def _keys(rows: Iterable[Any], column: str) -> set[Key]:
 def _congregations(session: Session, ids: set[UUID]) -> dict[UUID, Congregation]:
     found: dict[UUID, Congregation] = {}
     for chunk in chunks(sorted(ids)):
-        rows = session.scalars(select(Congregation).where(Congregation.id.in_(chunk)))
+        rows = session.scalars(
+            select(Congregation).where(among(session, Congregation.id, chunk))
+        )
         found.update({row.id: row for row in rows})
     return found

@@ -113,7 +113,7 @@ def _follower(first: NewExecution, step: Step, now: datetime) -> NewExecution:
     due = now + step.delay
     return replace(
         first,
-        id=new_id(),
+        id=new_id(now),
         step=step.number,
         action=step.action,
         recipient=recipient_of(step, first.context),

@@ -9,9 +9,9 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from tasks.automation.candidates import Candidate, action_of, noted_recipient
 from tasks.automation.records import chunks
 from tasks.bulk import among
-from tasks.models.execution import Execution
 from tasks.models.suppression import (
     STOPS_EVERYTHING,
     Suppression,
@@ -22,13 +22,13 @@ from tasks.outbound.mailboxes import BadAddress, normal_address
 #: The action whose recipients can refuse.
 _MAIL: Final = "email"
 #: Settings of an execution's step, or ``None``; asked for few rows only.
-SettingsOf = Callable[[Execution], Mapping[str, Any] | None]
+SettingsOf = Callable[[Candidate], Mapping[str, Any] | None]
 _Address = tuple[UUID, str]  # congregation, normalised address
 
 
 def suppressed(
     session: Session,
-    rows: Sequence[object],
+    rows: Sequence[Candidate],
     recipients: Mapping[UUID, str | None],
     settings_of: SettingsOf,
 ) -> set[UUID]:
@@ -39,7 +39,7 @@ def suppressed(
     Args:
         recipients: Whom executions go to, where that is known better than by the row.
     """
-    mails = [row for row in rows if isinstance(row, Execution) and row.action == _MAIL]
+    mails = [row for row in rows if action_of(row) == _MAIL]
     if not mails:
         return set()
     addresses = {row.id: _address(row, recipients) for row in mails}
@@ -59,8 +59,8 @@ def _stops(reason: SuppressionReason, settings: Mapping[str, Any]) -> bool:
     return reason in STOPS_EVERYTHING or not settings.get("transactional")
 
 
-def _address(row: Execution, recipients: Mapping[UUID, str | None]) -> _Address | None:
-    given = recipients.get(row.id, row.recipient)
+def _address(row: Candidate, recipients: Mapping[UUID, str | None]) -> _Address | None:
+    given = recipients.get(row.id, noted_recipient(row))
     try:
         return (row.congregation_id, normal_address(given)) if given else None
     except BadAddress:

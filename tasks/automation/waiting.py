@@ -10,6 +10,7 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from tasks.automation.candidates import Candidate, job_behind, step_number
 from tasks.automation.lateness import is_too_late
 from tasks.automation.records import chunks
 from tasks.automation.triggers import TRIGGERS
@@ -27,18 +28,12 @@ class Dates:
     reference_at: datetime
 
 
-def dates_of(
-    session: Session, rows: Sequence[Execution | ScheduledJob]
-) -> dict[UUID, Dates]:
+def dates_of(session: Session, rows: Sequence[Candidate]) -> dict[UUID, Dates]:
     """Return the dates of executions that jobs led to, by the executions' ids.
 
     Not of later steps: those may well come after the date.
     """
-    wanted = [
-        row.id
-        for row in rows
-        if isinstance(row, Execution) and row.scheduled_job_id and not row.step
-    ]
+    wanted = [row.id for row in rows if job_behind(row) and not step_number(row)]
     job, found = ScheduledJob, dict[UUID, Dates]()
     for chunk in chunks(sorted(wanted)):
         planned = (

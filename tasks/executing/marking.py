@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from tasks.bulk import BulkUpdate, among
 from tasks.held import Claim
-from tasks.models.execution import Attempt, Execution, ExecutionMessage
+from tasks.models.execution import Execution, ExecutionMessage
 
 
 class Begun(Protocol):
@@ -31,10 +31,10 @@ class Begun(Protocol):
         """Whom it goes to; None: the action has no address."""
 
 
-_mark_attempts: Final = BulkUpdate(
-    Attempt.metadata.tables[Attempt.__tablename__],
-    keys=("execution_id", "number"),
-    columns=("effect_started_at",),
+_set_effect: Final = BulkUpdate(
+    Execution.metadata.tables[Execution.__tablename__],
+    keys=("id", "attempt"),
+    columns=("effect_at",),
 )
 _set_recipients: Final = BulkUpdate(
     Execution.metadata.tables[Execution.__tablename__],
@@ -55,32 +55,26 @@ _STILL_FIRST: Final = (
 
 
 def _mark_of(claim: Claim, at: datetime | None) -> dict[str, Any]:
-    return {
-        "execution_id": claim.execution_id,
-        "number": claim.attempt,
-        "effect_started_at": at,
-    }
+    return {"id": claim.execution_id, "attempt": claim.attempt, "effect_at": at}
 
 
 def mark(session: Session, begun: Sequence[Begun], now: datetime) -> None:
     """Note that the effects begin: after a crash, "not begun" and "unknown" differ."""
-    if not begun:
-        return
-    _mark_attempts(session, [_mark_of(each.claim, now) for each in begun])
+    _set_effect(session, [_mark_of(each.claim, now) for each in begun])
     again = [each.claim.execution_id for each in begun if each.claim.attempt > 1]
     _forget_messages(session, again)
-    session.execute(
-        insert(_MESSAGES),
-        [
-            {
-                "congregation_id": each.claim.congregation_id,
-                "execution_id": each.claim.execution_id,
-                "message": dict(each.message),
-                "composed_at": now,
-            }
-            for each in begun
-        ],
-    )
+    messages = [
+        {
+            "congregation_id": each.claim.congregation_id,
+            "execution_id": each.claim.execution_id,
+            "message": dict(each.message),
+            "composed_at": now,
+        }
+        for each in begun
+        if each.message
+    ]
+    if messages:
+        session.execute(insert(_MESSAGES), messages)
 
 
 def unmark(session: Session, claims: Sequence[Claim]) -> None:
@@ -88,7 +82,7 @@ def unmark(session: Session, claims: Sequence[Claim]) -> None:
 
     Only for claims whose effect certainly left nothing.  Caller commits.
     """
-    _mark_attempts(session, [_mark_of(claim, None) for claim in claims])
+    _set_effect(session, [_mark_of(claim, None) for claim in claims])
     # What a later attempt has to repeat was sent by an earlier one, never by the first.
     first = [claim.execution_id for claim in claims if claim.attempt == 1]
     # The fence: once somebody else has the row, its message is theirs.

@@ -1,55 +1,35 @@
-"""The last look before an effect: guard, compose, and note that it begins."""
+"""The last look before an effect: compose, guard, and note that it begins."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import literal_column, select
-from sqlalchemy.orm import Session, load_only
+from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from tasks.automation.actions import ACTIONS
 from tasks.automation.actions.base import Action, CannotCompose, Envelope
 from tasks.automation.composing import Ask, Composed, compose_all
 from tasks.automation.context import build_contexts
+from tasks.automation.guard import rules_of
 from tasks.automation.steps import secret_of, step_of
 from tasks.backoff import Pauses
-from tasks.bulk import among
+from tasks.executing.claiming import Running
 from tasks.executing.marking import mark, note_recipients
 from tasks.executing.stopping import stopped
 from tasks.executing.verdicts import Verdict, refuse
 from tasks.held import Claim
-from tasks.models.execution import Execution, ExecutionMessage
+from tasks.models.base import Json
+from tasks.models.execution import ExecutionMessage
 from tasks.models.reason import SENTENCES, Reason
 from tasks.models.rule import Rule
 
-#: What guard, context and action read of an execution; instants cost the most.
-_NEEDED: Final = (
-    Execution.congregation_id,
-    Execution.rule_id,
-    Execution.event_id,
-    Execution.scheduled_job_id,
-    Execution.trigger_type,
-    Execution.action,
-    Execution.podcast_id,
-    Execution.episode_id,
-    Execution.booking_id,
-    Execution.guest_id,
-    Execution.recipient,
-    Execution.step,
-    Execution.due_at,
-    Execution.attempt,
-    Execution.failures,
-    Execution.max_attempts,
-)
 
-
-@dataclass(frozen=True, slots=True)
-class Ready:
+class Ready(NamedTuple):
     """An execution whose effect may begin now."""
 
     claim: Claim
@@ -65,68 +45,58 @@ class Ready:
 
 
 def prepare(
-    session: Session, claims: Sequence[Claim], *, now: datetime
+    session: Session, rows: Sequence[Running], *, now: datetime
 ) -> list[Ready | Verdict]:
-    """Look again at claimed executions, compose their messages, mark the effect begun.
+    """Compose the messages of what is ours, guard it, and mark the effects begun.
 
-    Everything is read afresh: the rule, the booking, the recipient.  A claim that is
-    no longer ours has no entry in the answer.  Caller commits before it acts.
+    Everything is read afresh: the rule, the booking, the recipient.  Quick actions
+    count as begun since they were claimed.  Caller commits before it acts.
     """
-    rows = _ours(session, claims)
-    executions = [row for _, row in rows]
-    contexts = build_contexts(session, executions)
-    rules = _rules(session, executions)
-    earlier = _earlier_messages(session, executions)
+    rules = rules_of(session, rows)
+    contexts = build_contexts(session, [row for row in rows if _is_told(row, rules)])
+    composed = _composed(session, rows, rules, contexts)
     # Guarded last, so that as little time as possible lies between look and effect.
-    messages = compose_all(
-        [_ask(row, rules[row.rule_id], contexts[row.id]) for row in executions]
-    )
-    composed = [
-        _composed(claim, row, rules[row.rule_id], message, earlier.get(row.id))
-        for (claim, row), message in zip(rows, messages, strict=True)
-    ]
+    made_at = time.monotonic()
     recipients = {
         row.id: each.recipient
-        for row, each in zip(executions, composed, strict=True)
-        if isinstance(each, Ready)
+        for row, each in zip(rows, composed, strict=True)
+        if isinstance(each, Composed)
     }
-    stops = stopped(session, claims, executions, rules, contexts, recipients, now)
-    prepared = [stops.get(each.claim, each) for each in composed]
+    stops = stopped(session, rows, rules, contexts, recipients, now)
+    pauses = {rule.id: _pauses(rule) for rule in rules.values()}
+    prepared = [
+        stops.get(row.id) or _prepared(row, rules[row.rule_id], each, pauses, made_at)
+        for row, each in zip(rows, composed, strict=True)
+    ]
     ready = [each for each in prepared if isinstance(each, Ready)]
-    mark(session, ready, now)
-    note_recipients(session, ready, {row.id: row.recipient for row in executions})
+    mark(session, [each for each in ready if not each.action.is_quick], now)
+    note_recipients(session, ready, {row.id: row.recipient for row in rows})
     return prepared
 
 
-def _ours(session: Session, claims: Sequence[Claim]) -> list[tuple[Claim, Execution]]:
-    by_id = {claim.execution_id: claim for claim in claims}
-    executions = session.scalars(
-        select(Execution)
-        .options(load_only(*_NEEDED, raiseload=True))
-        .where(
-            among(session, Execution.id, list(by_id)),
-            Execution.state == literal_column("'running'"),
-        )
+def _is_told(row: Running, rules: Mapping[UUID, Rule]) -> bool:
+    """Whether it needs a context: to say something, or to see if conditions hold."""
+    return not row.is_quick or bool(rules[row.rule_id].conditions)
+
+
+def _composed(
+    session: Session,
+    rows: Sequence[Running],
+    rules: Mapping[UUID, Rule],
+    contexts: Mapping[UUID, Json],
+) -> list[Composed | CannotCompose]:
+    composed = compose_all(
+        [_ask(row, rules[row.rule_id], contexts.get(row.id, {})) for row in rows]
     )
-    return [
-        (by_id[row.id], row)
-        for row in executions
-        if row.attempt == by_id[row.id].attempt
-    ]
-
-
-def _rules(session: Session, rows: Sequence[Execution]) -> dict[UUID, Rule]:
-    ids = sorted({row.rule_id for row in rows})
-    rules = session.scalars(select(Rule).where(among(session, Rule.id, ids)))
-    return {rule.id: rule for rule in rules}
-
-
-def _event(row: Execution) -> dict[str, str]:
-    return {"type": row.trigger_type, "occurred_at": row.due_at.isoformat()}
+    earlier = _earlier_messages(session, rows)
+    for row, each in zip(rows, composed, strict=True):
+        if row.id in earlier and isinstance(each, Composed):
+            each.message["body"] = earlier[row.id]["body"]
+    return composed
 
 
 def _earlier_messages(
-    session: Session, rows: Sequence[Execution]
+    session: Session, rows: Sequence[Running]
 ) -> dict[UUID, Mapping[str, Any]]:
     """Return what earlier attempts composed, where it has to stay the same."""
     ids = [
@@ -142,35 +112,38 @@ def _earlier_messages(
     return {each.execution_id: each.message for each in stored}
 
 
-def _ask(row: Execution, rule: Rule, context: Mapping[str, Any]) -> Ask | CannotCompose:
+def _ask(row: Running, rule: Rule, context: Mapping[str, Any]) -> Ask | CannotCompose:
     doing = step_of(rule, row.step)
     if doing is None:
         return CannotCompose(Reason.STEP_REMOVED, SENTENCES[Reason.STEP_REMOVED])
-    return Ask(row.action, doing.settings, {**context, "event": _event(row)})
+    event = {"type": row.trigger_type, "occurred_at": row.due_at.isoformat()}
+    return Ask(row.action, doing.settings, {**context, "event": event})
 
 
-def _composed(
-    claim: Claim,
-    row: Execution,
+def _pauses(rule: Rule) -> Pauses:
+    return Pauses(
+        timedelta(seconds=rule.retry_first_seconds),
+        timedelta(minutes=rule.retry_longest_minutes),
+    )
+
+
+def _prepared(
+    row: Running,
     rule: Rule,
     composed: Composed | CannotCompose,
-    earlier: Mapping[str, Any] | None,
+    pauses: Mapping[UUID, Pauses],
+    made_at: float,
 ) -> Ready | Verdict:
     if isinstance(composed, CannotCompose):
-        return refuse(claim, composed.reason, composed.sentence)
-    if earlier is not None:
-        composed.message["body"] = earlier["body"]
+        return refuse(row.claim, composed.reason, composed.sentence)
     return Ready(
-        claim,
+        row.claim,
         ACTIONS[row.action],
         composed.message,
         composed.recipient,
         Envelope(row.id, row.congregation_id, secret_of(rule, row.step)),
         row.failures,
         row.max_attempts,
-        Pauses(
-            timedelta(seconds=rule.retry_first_seconds),
-            timedelta(minutes=rule.retry_longest_minutes),
-        ),
-        time.monotonic(),
+        pauses[rule.id],
+        made_at,
     )

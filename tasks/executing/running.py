@@ -15,6 +15,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 
 from tasks.automation.actions.base import Outcome, TryAgain
 from tasks.crashpoints import reached
+from tasks.executing.claiming import Running, look_again
 from tasks.executing.marking import unmark
 from tasks.executing.preparing import Ready, prepare
 from tasks.executing.settling import settle
@@ -39,12 +40,33 @@ Acted = tuple[Ready, Outcome | None]
 Ended = dict[str, list[UUID]]
 
 
-def run(bench: Bench, claims: Sequence[Claim]) -> Ended:
-    """Act on ``claims``, a few at once; returns what became of each."""
+def run(
+    bench: Bench, running: Sequence[Running], prepared: Sequence[Ready | Verdict]
+) -> Ended:
+    """Act on what was claimed, a few at once; returns what became of each.
+
+    Args:
+        prepared: what of ``running`` is prepared already, because it is quick.
+    """
     ended: Ended = defaultdict(list)
+    claims = [row.claim for row in running]
+    begun = {each.claim for each in prepared}
     with bench.held.holding(claims), Window[Acted](AT_ONCE) as window:
-        _run(bench, claims, window, ended)
+        waiting = [claim for claim in claims if claim not in begun]
+        waiting = _act_at_once(bench, prepared, ended) + waiting
+        _run(bench, waiting, window, ended)
     return ended
+
+
+def _act_at_once(
+    bench: Bench, prepared: Sequence[Ready | Verdict], ended: Ended
+) -> list[Claim]:
+    """Act on what waits for nobody, one by one; returns what is not begun after all."""
+    acted = [_act(bench, each) for each in prepared if isinstance(each, Ready)]
+    refused = [each for each in prepared if isinstance(each, Verdict)]
+    verdicts = _patiently(bench, partial(_judged, bench, acted))
+    _settle(bench, [*refused, *verdicts], ended)
+    return _not_begun(bench, acted)
 
 
 def _run(
@@ -87,7 +109,7 @@ def _prepare(bench: Bench, chunk: Sequence[Claim], ended: Ended) -> list[Ready]:
 
 def _looked(bench: Bench, chunk: Sequence[Claim]) -> list[Ready | Verdict]:
     with bench.begin() as session:
-        return prepare(session, chunk, now=bench.clock())
+        return prepare(session, look_again(session, chunk), now=bench.clock())
 
 
 def _act(bench: Bench, ready: Ready) -> Acted:
@@ -109,7 +131,8 @@ def _act(bench: Bench, ready: Ready) -> Acted:
             is_unknown=True,
         )
     reached("after_effect")
-    bench.pace.took(timedelta(seconds=time.monotonic() - started))
+    if not ready.action.is_quick:
+        bench.pace.took(timedelta(seconds=time.monotonic() - started))
     return ready, outcome
 
 
@@ -155,7 +178,7 @@ def _settle(bench: Bench, verdicts: Sequence[Verdict], ended: Ended) -> None:
 
 def _written(bench: Bench, verdicts: Sequence[Verdict]) -> set[Claim]:
     with bench.begin() as session:
-        return settle(session, verdicts, now=bench.clock())
+        return settle(session, verdicts, worker=bench.worker, now=bench.clock())
 
 
 def _patiently(bench: Bench, step: Callable[[], T]) -> T:

@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import func, literal_column, select
+from sqlalchemy import Table, func, literal_column
 from sqlalchemy.orm import Session
 
-from tasks.bulk import BulkUpdate, among
+from tasks.bulk import BulkUpdate, insert_many
 from tasks.executing.verdicts import Verdict
 from tasks.held import Claim
-from tasks.models.execution import SETTLED, Attempt, Execution
+from tasks.models.execution import SETTLED, Attempt, AttemptOutcome, Execution
 
+_ATTEMPTS: Final[Table] = Attempt.metadata.tables[Attempt.__tablename__]
+_NOT_BEGUN: Final = frozenset({AttemptOutcome.SKIPPED, AttemptOutcome.DEFERRED})
 _ERROR_MAX: Final = 500
 _RESPONSE_MAX: Final = 2_000
 
@@ -26,42 +28,32 @@ _settle_executions: Final = BulkUpdate(
         "failures": lambda new, old: old + new,
     },
     constant={"worker": None, "lease_until": None},
-)
-_settle_attempts: Final = BulkUpdate(
-    Attempt.metadata.tables[Attempt.__tablename__],
-    keys=("execution_id", "number"),
-    columns=("finished_at", "outcome", "status_code", "error", "response"),
+    # The fence: whoever lost the row changes nothing.
+    where=(Execution.state == literal_column("'running'"),),
+    returning=("id", "attempt", "congregation_id", "claimed_at", "effect_at"),
 )
 
 
 def settle(
-    session: Session, verdicts: Sequence[Verdict], *, now: datetime
+    session: Session, verdicts: Sequence[Verdict], *, worker: str, now: datetime
 ) -> set[Claim]:
     """Write ``verdicts`` and return the claims that were still ours.
 
     The fence: an execution is settled only while it is running under the attempt that
     the verdict is about.  A late writer changes nothing.  Caller commits.
     """
-    owned = _still_ours(session, [verdict.claim for verdict in verdicts])
-    ours = [verdict for verdict in verdicts if verdict.claim in owned]
-    _settle_executions(session, [_execution(each, now) for each in ours])
-    _settle_attempts(session, [_attempt(each, now) for each in ours])
-    return owned
-
-
-def _still_ours(session: Session, claims: Sequence[Claim]) -> set[Claim]:
-    if not claims:
-        return set()
-    running = session.execute(
-        select(Execution.id, Execution.attempt)
-        .where(
-            among(session, Execution.id, [claim.execution_id for claim in claims]),
-            Execution.state == literal_column("'running'"),
-        )
-        .with_for_update()
+    owned = _settle_executions(session, [_execution(each, now) for each in verdicts])
+    said = {each.claim: each for each in verdicts}
+    attempts = {Claim(row.id, row.attempt, row.congregation_id): row for row in owned}
+    insert_many(
+        session,
+        _ATTEMPTS,
+        [
+            _attempt(said[claim], row.claimed_at, row.effect_at, worker, now)
+            for claim, row in attempts.items()
+        ],
     )
-    pairs = {(row.id, row.attempt) for row in running}
-    return {claim for claim in claims if (claim.execution_id, claim.attempt) in pairs}
+    return set(attempts)
 
 
 def _execution(verdict: Verdict, now: datetime) -> dict[str, Any]:
@@ -77,10 +69,22 @@ def _execution(verdict: Verdict, now: datetime) -> dict[str, Any]:
     }
 
 
-def _attempt(verdict: Verdict, now: datetime) -> dict[str, Any]:
+def _attempt(
+    verdict: Verdict,
+    started_at: datetime,
+    effect_at: datetime | None,
+    worker: str,
+    now: datetime,
+) -> dict[str, Any]:
+    # A quick action is marked before anybody looks whether it may begin.
+    is_begun = verdict.outcome not in _NOT_BEGUN
     return {
+        "congregation_id": verdict.claim.congregation_id,
         "execution_id": verdict.claim.execution_id,
         "number": verdict.claim.attempt,
+        "worker": worker,
+        "started_at": started_at,
+        "effect_started_at": effect_at if is_begun else None,
         "finished_at": now,
         "outcome": verdict.outcome,
         "status_code": verdict.status_code,

@@ -11,46 +11,43 @@ from sqlalchemy.orm import Session
 from tasks.automation.conditional import unmet_of
 from tasks.automation.guard import why_not
 from tasks.automation.hushing import hushed
+from tasks.executing.claiming import Running
 from tasks.executing.rates import waits
 from tasks.executing.verdicts import Verdict, defer, refuse, stop
-from tasks.held import Claim
 from tasks.models.base import Json
-from tasks.models.execution import Execution
 from tasks.models.reason import Reason
 from tasks.models.rule import Rule
 
 
 def stopped(
     session: Session,
-    claims: Sequence[Claim],
-    executions: Sequence[Execution],
+    rows: Sequence[Running],
     rules: Mapping[UUID, Rule],
     contexts: Mapping[UUID, Json],
     recipients: Mapping[UUID, str | None],
     now: datetime,
-) -> dict[Claim, Verdict]:
+) -> dict[UUID, Verdict]:
     """Return the verdicts on what must not act now; the others may.
 
     Args:
-        claims: in the order in which they are due.
+        rows: in the order in which they are due.
         recipients: whom those go to whose message could be made; only they get a turn
             of a rate limit.
     """
-    stops = hushed(session, executions, rules, now) | why_not(
-        session, executions, now=now, recipients=recipients
+    stops = hushed(session, rows, rules, now) | why_not(
+        session, rows, now=now, recipients=recipients
     )
-    false = unmet_of(executions, rules, contexts)
-    verdicts: dict[Claim, Verdict] = {}
-    for claim in claims:
-        if (why := stops.get(claim.execution_id)) is not None:
-            verdicts[claim] = stop(claim, why)
-        elif (detail := false.get(claim.execution_id)) is not None:
-            verdicts[claim] = refuse(claim, Reason.CONDITION_FALSE, detail)
-    able = [claim for claim in claims if claim.execution_id in recipients]
-    ready = [claim for claim in able if claim not in verdicts]
-    of = {row.id: rules[row.rule_id] for row in executions}
-    waiting = waits(session, ready, of, now)
-    for claim in ready:
-        if (wait := waiting.get(claim.execution_id)) is not None:
-            verdicts[claim] = defer(claim, wait.until, wait.sentence)
+    false = unmet_of(rows, rules, contexts)
+    verdicts: dict[UUID, Verdict] = {}
+    for row in rows:
+        if (why := stops.get(row.id)) is not None:
+            verdicts[row.id] = stop(row.claim, why)
+        elif (detail := false.get(row.id)) is not None:
+            verdicts[row.id] = refuse(row.claim, Reason.CONDITION_FALSE, detail)
+    ready = [row for row in rows if row.id in recipients and row.id not in verdicts]
+    of = {row.id: rules[row.rule_id] for row in ready}
+    waiting = waits(session, [row.claim for row in ready], of, now)
+    for row in ready:
+        if (wait := waiting.get(row.id)) is not None:
+            verdicts[row.id] = defer(row.claim, wait.until, wait.sentence)
     return verdicts

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from tasks.automation.actions.base import Done, GiveUp, Outcome, TryAgain
 from tasks.backoff import USUAL, Chance, Pauses, wait_after
@@ -22,8 +21,7 @@ _NOTHING_TO_DO: Final = frozenset(Reason) - {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """The state that a claimed execution goes to, and what its attempt says."""
 
     claim: Claim

@@ -7,25 +7,19 @@ stops, it gives back what it had not begun.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
 from uuid import UUID
 
-from sqlalchemy import Table, bindparam, insert, literal_column, select, update
 from sqlalchemy.orm import Session
 
-from tasks.bulk import among
-from tasks.claims import backlog_of, due_ids, next_suspect
+from tasks.claims import backlog_of
 from tasks.crashpoints import reached
+from tasks.executing.claiming import claim
+from tasks.executing.preparing import prepare
 from tasks.executing.running import AT_ONCE, run
-from tasks.held import Claim
 from tasks.lane import Backlog, Bench
-from tasks.models.execution import Attempt, Execution, ExecutionState
-
-_EXECUTIONS: Final[Table] = Execution.metadata.tables[Execution.__tablename__]
-_ATTEMPTS: Final[Table] = Attempt.metadata.tables[Attempt.__tablename__]
+from tasks.models.execution import Execution
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,67 +40,19 @@ def sweep(bench: Bench, limit: int) -> ExecutionSweep:
     """Run up to ``limit`` due executions, oldest first, fairly between tenants."""
     batch = bench.pace.batch(limit=limit, at_once=AT_ONCE)
     with bench.begin() as session:
-        claims = claim(session, bench, limit=batch)
-    if not claims:
+        running = claim(session, bench, limit=batch)
+        quick = [row for row in running if row.is_quick]
+        prepared = prepare(session, quick, now=bench.clock()) if quick else []
+    if not running:
         return ExecutionSweep()
     reached("after_claim")
-    ended = run(bench, claims)
+    ended = run(bench, running, prepared)
     return ExecutionSweep(
         **{word: tuple(ids) for word, ids in ended.items()},
-        is_full=len(claims) >= batch,
+        is_full=len(running) >= batch,
     )
-
-
-def claim(session: Session, bench: Bench, *, limit: int) -> list[Claim]:
-    """Lease up to ``limit`` due executions and open an attempt for each.
-
-    Returns them in the order in which they were due, a suspect of crashes last and
-    beyond the limit.  Caller commits.
-    """
-    if bench.stopping.is_set():
-        return []
-    now = bench.clock()
-    ids = list(due_ids(session, Execution, now=now, limit=limit))
-    if suspect := next_suspect(session, now):
-        ids.append(suspect)
-    if not ids:
-        return []
-    leased = session.execute(
-        update(_EXECUTIONS)
-        .where(
-            among(session, Execution.id, ids),
-            Execution.state == literal_column("'pending'"),
-        )
-        .values(
-            state=ExecutionState.RUNNING,
-            attempt=Execution.attempt + 1,
-            worker=bench.worker,
-            lease_until=now + bench.timing.lease,
-        )
-        .returning(
-            _EXECUTIONS.c.id, _EXECUTIONS.c.attempt, _EXECUTIONS.c.congregation_id
-        )
-    ).all()
-    claims = {row.id: Claim(row.id, row.attempt, row.congregation_id) for row in leased}
-    if claims:
-        _open_attempts(session, list(claims), bench.worker, now)
-    return [claims[id_] for id_ in ids if id_ in claims]
 
 
 def backlog(session: Session, now: datetime) -> Backlog:
     """Return how many executions are due."""
     return backlog_of(session, Execution, now)
-
-
-def _open_attempts(
-    session: Session, ids: Sequence[UUID], worker: str, now: datetime
-) -> None:
-    leased = select(
-        Execution.congregation_id,
-        Execution.id,
-        Execution.attempt,
-        bindparam("worker", worker, Attempt.worker.type),
-        bindparam("now", now, Attempt.started_at.type),
-    ).where(among(session, Execution.id, ids))
-    columns = ("congregation_id", "execution_id", "number", "worker", "started_at")
-    session.execute(insert(_ATTEMPTS).from_select(columns, leased))

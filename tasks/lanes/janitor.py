@@ -17,6 +17,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from tasks.lane import Backlog, Bench
 from tasks.models.access import IdempotencyRecord
+from tasks.models.base import born_from
 from tasks.models.event import Decision, Event
 from tasks.models.execution import SETTLED, Execution
 from tasks.models.feed import GuestImport
@@ -79,7 +80,7 @@ def _what_is_past(bench: Bench) -> Iterator[_Past]:
         Execution.id,
         (
             Execution.state.in_(SETTLED),
-            Execution.created_at < before,
+            Execution.id < born_from(before),
             Execution.settled_at < before,
         ),
     )

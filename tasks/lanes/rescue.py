@@ -8,14 +8,13 @@ What crashed twice is claimed only while no other such row runs (``tasks.claims`
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, func, literal_column, or_, select
+from sqlalchemy import ColumnElement, func, literal_column, select
 from sqlalchemy.orm import Session
 
 from tasks import doorbell
@@ -50,8 +49,9 @@ def sweep(bench: Bench, limit: int) -> RescueSweep:
             .limit(limit)
             .with_for_update(skip_locked=True)
         ).all()
-        suspects = _close_attempts(session, overdue, now)
+        suspects = _suspects(session, overdue)
         for execution in overdue:
+            session.add(_attempt_of(execution, now))
             _take_back(execution, now, is_suspect=execution.id in suspects)
         if overdue:
             reached("in_rescue")
@@ -98,32 +98,36 @@ def _take_back(execution: Execution, now: datetime, *, is_suspect: bool) -> None
     execution.move_to(ExecutionState.PENDING, at=now)
 
 
-def _close_attempts(
-    session: Session, executions: Sequence[Execution], now: datetime
-) -> set[UUID]:
-    """Say of each open attempt whether its effect had begun; return the suspects."""
-    current = {execution.id: execution.attempt for execution in executions}
-    attempts = session.scalars(
-        select(Attempt).where(
-            Attempt.execution_id.in_(list(current)),
-            or_(Attempt.outcome.is_(None), Attempt.outcome == AttemptOutcome.CRASHED),
+def _suspects(session: Session, executions: Sequence[Execution]) -> set[UUID]:
+    """Return which may have brought their worker down: what had begun, mostly."""
+    begun = {each.id for each in executions if each.effect_at is not None}
+    others = [each.id for each in executions if each.effect_at is None]
+    crashes = session.execute(
+        select(Attempt.execution_id, func.count())
+        .where(
+            Attempt.execution_id.in_(others),
+            Attempt.outcome == AttemptOutcome.CRASHED,
         )
-    ).all()
-    bystandings = Counter(attempt.execution_id for attempt in attempts)
-    suspects = set()
-    for attempt in attempts:
-        if attempt.number != current[attempt.execution_id]:
-            continue
-        has_begun = attempt.effect_started_at is not None
-        if has_begun or bystandings[attempt.execution_id] % BYSTANDINGS_MAX == 0:
-            suspects.add(attempt.execution_id)
-        attempt.outcome = (
-            AttemptOutcome.UNKNOWN if has_begun else AttemptOutcome.CRASHED
-        )
-        attempt.finished_at = now
-        attempt.error = (
+        .group_by(Attempt.execution_id)
+    )
+    return begun | {id_ for id_, n in crashes if (n + 1) % BYSTANDINGS_MAX == 0}
+
+
+def _attempt_of(execution: Execution, now: datetime) -> Attempt:
+    """Return the attempt that nobody ended: did its effect begin or not?"""
+    has_begun = execution.effect_at is not None
+    return Attempt(
+        congregation_id=execution.congregation_id,
+        execution_id=execution.id,
+        number=execution.attempt,
+        worker=execution.worker or "",
+        started_at=execution.claimed_at or now,
+        effect_started_at=execution.effect_at,
+        finished_at=now,
+        outcome=AttemptOutcome.UNKNOWN if has_begun else AttemptOutcome.CRASHED,
+        error=(
             "The worker vanished after the effect began; whether it arrived is unknown."
             if has_begun
             else "The worker vanished before the effect began."
-        )
-    return suspects
+        ),
+    )

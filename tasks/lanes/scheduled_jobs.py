@@ -145,7 +145,7 @@ def _dispatch(session: Session, jobs: Sequence[ScheduledJob], now: datetime) -> 
 def _execution_of(job: ScheduledJob, context: Json, now: datetime) -> NewExecution:
     action = ACTIONS.get(job.rule.action)
     return NewExecution(
-        id=new_id(),
+        id=new_id(now),
         congregation_id=job.congregation_id,
         rule_id=job.rule_id,
         rule_version=job.rule.version,

@@ -16,6 +16,7 @@ from tasks.models.base import (
     Id,
     Json,
     OfCongregation,
+    PartOfCongregation,
     within_congregation,
     word,
 )
@@ -58,7 +59,7 @@ class Event(OfCongregation, Base):
     created_at: Mapped[datetime] = mapped_column(default=utcnow)  # as we heard of it
 
 
-class EventData(OfCongregation, Base):
+class EventData(PartOfCongregation, Base):
     """What else the producer told; apart, so that lists never read it."""
 
     __tablename__ = "event_data"
@@ -76,7 +77,7 @@ class DecisionOutcome(StrEnum):
     NO = "no"  # nothing came of it; the reason says why
 
 
-class Decision(OfCongregation, Base):
+class Decision(PartOfCongregation, Base):
     """One evaluation of one rule: the "no" is kept as well as the "yes"."""
 
     __tablename__ = "decisions"

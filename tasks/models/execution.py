@@ -18,7 +18,7 @@ from tasks.models.base import (
     ExternalId,
     Id,
     Json,
-    OfCongregation,
+    PartOfCongregation,
     within_congregation,
     word,
 )
@@ -56,7 +56,15 @@ MOVES: Final[Mapping[ExecutionState, frozenset[ExecutionState]]] = {
 SETTLED: Final = frozenset(ExecutionState) - {_S.PENDING, _S.RUNNING}
 
 
-class Execution(OfCongregation, Base):
+#: The ends that operators look for: few rows, so their indexes stay small.
+#: Joined by OR, since SQLite then takes the index for each of the words.
+_IS_END: Final = (
+    "state = 'failed' OR state = 'quarantined' OR state = 'cancelled'"
+    " OR state = 'skipped'"
+)
+
+
+class Execution(PartOfCongregation, Base):
     """The hot row: narrow on purpose, since every change of state rewrites it."""
 
     __tablename__ = "executions"
@@ -95,14 +103,38 @@ class Execution(OfCongregation, Base):
             postgresql_where=text("crashes >= 2"),
             sqlite_where=text("crashes >= 2"),
         ),
-        # The list of one congregation or of all, of one state or of all.
-        Index(None, "created_at", "id"),
-        Index("ix_executions_list", "congregation_id", "created_at", "id"),
-        Index("ix_executions_state", "state", "created_at", "id"),
-        Index(None, "congregation_id", "state", "created_at", "id"),
-        Index(None, "rule_id", "created_at", "id"),
-        Index(None, "congregation_id", "booking_id", "created_at"),
-        Index(None, "event_id"),
+        # Lists go by id, which rises with time: so the two unique keys serve them, and
+        # what goes as planned has no index of its state to be put into.
+        Index(
+            "ix_executions_ends",
+            "state",
+            "id",
+            postgresql_where=text(_IS_END),
+            sqlite_where=text(_IS_END),
+        ),
+        Index(
+            "ix_executions_ends_of",
+            "congregation_id",
+            "state",
+            "id",
+            postgresql_where=text(_IS_END),
+            sqlite_where=text(_IS_END),
+        ),
+        Index(None, "rule_id", "id"),
+        Index(
+            "ix_executions_of_bookings",
+            "congregation_id",
+            "booking_id",
+            "id",
+            postgresql_where=text("booking_id IS NOT NULL"),
+            sqlite_where=text("booking_id IS NOT NULL"),
+        ),
+        Index(
+            "ix_executions_of_events",
+            "event_id",
+            postgresql_where=text("event_id IS NOT NULL"),
+            sqlite_where=text("event_id IS NOT NULL"),
+        ),
     )
 
     id: Mapped[Id]
@@ -129,6 +161,9 @@ class Execution(OfCongregation, Base):
     failures: Mapped[int] = mapped_column(default=0)  # counts against max_attempts
     crashes: Mapped[int] = mapped_column(default=0)  # three of them quarantine
     max_attempts: Mapped[int] = mapped_column(default=5)
+    claimed_at: Mapped[datetime | None]  # when the latest attempt began
+    #: When that attempt's effect began; None: it had not left the house yet.
+    effect_at: Mapped[datetime | None]
     worker: Mapped[str | None] = mapped_column(String(64))  # who holds the lease
     lease_until: Mapped[datetime | None]
     reason: Mapped[Reason | None] = mapped_column(word(Reason))
@@ -155,7 +190,7 @@ class Execution(OfCongregation, Base):
         self.settled_at = at if state in SETTLED else None
 
 
-class ExecutionContext(OfCongregation, Base):
+class ExecutionContext(PartOfCongregation, Base):
     """The snapshot taken when the execution was made: what operators see."""
 
     __tablename__ = "execution_contexts"
@@ -167,7 +202,7 @@ class ExecutionContext(OfCongregation, Base):
     context: Mapped[Json]
 
 
-class ExecutionMessage(OfCongregation, Base):
+class ExecutionMessage(PartOfCongregation, Base):
     """The message as it was last composed, right before it was sent."""
 
     __tablename__ = "execution_messages"
@@ -181,7 +216,7 @@ class ExecutionMessage(OfCongregation, Base):
 
 
 class AttemptOutcome(StrEnum):
-    """How one attempt ended; a row without one is under way."""
+    """How one attempt ended."""
 
     SUCCEEDED = "succeeded"
     RETRY = "retry"  # failed, and will be tried again
@@ -194,8 +229,8 @@ class AttemptOutcome(StrEnum):
     SKIPPED = "skipped"
 
 
-class Attempt(OfCongregation, Base):
-    """One try at an execution, by one worker."""
+class Attempt(PartOfCongregation, Base):
+    """One try at an execution that has ended; the one under way is the execution's."""
 
     __tablename__ = "attempts"
     __table_args__ = (
@@ -207,8 +242,8 @@ class Attempt(OfCongregation, Base):
     worker: Mapped[str] = mapped_column(String(64))
     started_at: Mapped[datetime]
     effect_started_at: Mapped[datetime | None]  # None: nothing left the house
-    finished_at: Mapped[datetime | None]
-    outcome: Mapped[AttemptOutcome | None] = mapped_column(word(AttemptOutcome))
+    finished_at: Mapped[datetime]
+    outcome: Mapped[AttemptOutcome] = mapped_column(word(AttemptOutcome))
     status_code: Mapped[int | None]  # HTTP or SMTP
     error: Mapped[str | None] = mapped_column(String(500))
     response: Mapped[str | None]  # start of the answer, at most 2 kB

@@ -8,10 +8,10 @@ from uuid import UUID
 from sqlalchemy import Index
 from sqlalchemy.orm import Mapped, mapped_column
 
-from tasks.models.base import Base, OfCongregation, within_congregation
+from tasks.models.base import Base, PartOfCongregation, within_congregation
 
 
-class RateSlot(OfCongregation, Base):
+class RateSlot(PartOfCongregation, Base):
     """One execution's turn; rules without a limit have none."""
 
     __tablename__ = "rate_slots"

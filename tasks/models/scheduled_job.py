@@ -18,7 +18,7 @@ from tasks.models.base import (
     ExternalId,
     Id,
     Json,
-    OfCongregation,
+    PartOfCongregation,
     within_congregation,
     word,
 )
@@ -50,7 +50,7 @@ MOVES: Final[Mapping[JobState, frozenset[JobState]]] = {
 }
 
 
-class ScheduledJob(OfCongregation, Base):
+class ScheduledJob(PartOfCongregation, Base):
     """One time rule's plan for one booking, episode or podcast."""
 
     __tablename__ = "scheduled_jobs"
@@ -128,7 +128,7 @@ class ScheduledJob(OfCongregation, Base):
         self.settled_at = at
 
 
-class JobContext(OfCongregation, Base):
+class JobContext(PartOfCongregation, Base):
     """The snapshot taken when the job was planned: what operators see."""
 
     __tablename__ = "scheduled_job_contexts"

@@ -178,6 +178,4 @@ def _retryable(matching: Matching, high_water: datetime) -> Select[UUID]:
     statement = select(Execution.id).where(
         Execution.state.in_(RETRYABLE), Execution.settled_at <= high_water
     )
-    return narrow(statement, Execution, matching).order_by(
-        Execution.created_at, Execution.id
-    )
+    return narrow(statement, Execution, matching).order_by(Execution.id)

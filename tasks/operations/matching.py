@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final, TypeVar
 from uuid import UUID
 
@@ -17,12 +18,14 @@ from tasks.models import (
     EpisodeGuest,
     Execution,
     ExecutionState,
+    JobState,
     ScheduledJob,
 )
-from tasks.models.base import EntityOfCongregation
+from tasks.models.base import EntityOfCongregation, born_from
 
 Model = type[Execution] | type[ScheduledJob]
 S = TypeVar("S", bound=Select[Any])
+_STATES: Final = frozenset(ExecutionState) | frozenset(JobState)
 
 #: Text is looked for among this many rows, the newest that the other filters leave:
 #: no index serves words inside of names, and no page may read a big table to its end.
@@ -60,7 +63,7 @@ def narrow(statement: S, model: Model, matching: Matching) -> S:
     newest = (
         select(model.id)
         .where(*conditions)
-        .order_by(_at(model).desc(), model.id.desc())
+        .order_by(*_newest_first(model))
         .limit(SEARCH_WINDOW)
         .subquery("newest")
     )
@@ -72,11 +75,11 @@ def narrow(statement: S, model: Model, matching: Matching) -> S:
 def is_state(model: Model, state: str) -> ColumnElement[bool]:
     """Return whether a row is in ``state``.
 
-    "Pending" is written into the statement: neither database uses a partial index for
-    a parameter.
+    A known state is written into the statement: neither database uses a partial index
+    for a parameter.
     """
-    if state == ExecutionState.PENDING:
-        return model.state == literal_column("'pending'")
+    if state in _STATES:
+        return model.state == literal_column(f"'{state}'")
     return model.state == state
 
 
@@ -89,6 +92,12 @@ def of_same(
 
 def _at(model: Model) -> Any:  # noqa: ANN401  # a column of either table
     return Execution.created_at if model is Execution else ScheduledJob.due_at
+
+
+def _newest_first(model: Model) -> Sequence[ColumnElement[Any]]:
+    if model is Execution:
+        return (Execution.id.desc(),)
+    return (ScheduledJob.due_at.desc(), ScheduledJob.id.desc())
 
 
 def _conditions(model: Model, matching: Matching) -> list[ColumnElement[bool]]:
@@ -112,11 +121,20 @@ def _conditions(model: Model, matching: Matching) -> list[ColumnElement[bool]]:
     if matching.late_before:
         late = model.run_at < matching.late_before
         found += [is_state(model, ExecutionState.PENDING), late]
-    if matching.since:
-        found.append(_at(model) >= matching.since)
-    if matching.until:
-        found.append(_at(model) < matching.until)
+    found += _within(model, matching)
     return found
+
+
+def _within(model: Model, matching: Matching) -> Iterator[ColumnElement[bool]]:
+    """Yield the bounds of time; executions are found by their ids, born in order."""
+    if matching.since:
+        yield _at(model) >= matching.since
+        if model is Execution:
+            yield Execution.id >= born_from(matching.since)
+    if matching.until:
+        yield _at(model) < matching.until
+        if model is Execution:
+            yield Execution.id < born_from(matching.until + timedelta(milliseconds=1))
 
 
 def _holds(model: Model, text: str) -> ColumnElement[bool]:

@@ -166,7 +166,11 @@ def _told(row: Suppression) -> dict[str, Any]:
 
 
 def _record(
-    session: Session, actor: Actor, action: str, row: Suppression, **told: dict[str, Any]
+    session: Session,
+    actor: Actor,
+    action: str,
+    row: Suppression,
+    **told: dict[str, Any],
 ) -> None:
     verb = "Stopped" if action.endswith("added") else "Allowed"
     subject = Subject("suppression", str(row.id), row.congregation_id)

@@ -102,7 +102,7 @@ def reminder(session: Session, congregation_id: UUID, **values: Any) -> Rule:
 def execution(session: Session, rule: Rule, **values: Any) -> Execution:
     """Add an execution of ``rule`` for booking ``b1``, due now."""
     defaults: dict[str, Any] = {
-        "id": new_id(),
+        "id": new_id(NOW),
         "congregation_id": rule.congregation_id,
         "rule_id": rule.id,
         "rule_version": rule.version,
@@ -117,6 +117,8 @@ def execution(session: Session, rule: Rule, **values: Any) -> Execution:
         "max_attempts": rule.max_attempts,
     }
     context = values.pop("context", {})
+    if "created_at" in values:
+        defaults["id"] = new_id(values["created_at"])
     row = Execution(**defaults | values)
     row.idempotency_key = values.get("idempotency_key", f"test:{row.id}")
     session.add(row)

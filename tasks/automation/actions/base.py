@@ -125,6 +125,9 @@ class Action(Protocol):
     #: Whether later attempts repeat the first one's ``body`` to the byte: a receiver
     #: that sees the same id twice must see the same thing twice.
     keeps_body: bool
+    #: Whether it waits for nobody: no message, no network.  Such deeds are done one
+    #: after the other by whoever claimed them, and get no context.
+    is_quick: bool
 
     def check(self, settings: Mapping[str, Any], trigger_type: str) -> dict[str, str]:
         """Return what is wrong with a rule's settings: field name -> sentence.

@@ -19,6 +19,7 @@ class StartLaneAction:
     name = "start_lane"
     title = "Start a lane"
     keeps_body = False
+    is_quick = True
 
     def __init__(self) -> None:
         self._lanes: Mapping[str, str] = MappingProxyType({})

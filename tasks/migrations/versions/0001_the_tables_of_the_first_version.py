@@ -500,11 +500,6 @@ def upgrade() -> None:
             name=op.f("fk_event_data_congregation_id_event_id"),
             ondelete="CASCADE",
         ),
-        sa.ForeignKeyConstraint(
-            ["congregation_id"],
-            ["congregations.id"],
-            name=op.f("fk_event_data_congregation_id"),
-        ),
         sa.PrimaryKeyConstraint("event_id", name=op.f("pk_event_data")),
     )
     op.create_table(
@@ -648,11 +643,6 @@ def upgrade() -> None:
             ["rules.congregation_id", "rules.id"],
             name=op.f("fk_decisions_congregation_id_rule_id"),
         ),
-        sa.ForeignKeyConstraint(
-            ["congregation_id"],
-            ["congregations.id"],
-            name=op.f("fk_decisions_congregation_id"),
-        ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_decisions")),
     )
     with op.batch_alter_table("decisions", schema=None) as batch_op:
@@ -692,6 +682,8 @@ def upgrade() -> None:
         sa.Column("failures", sa.Integer(), nullable=False),
         sa.Column("crashes", sa.Integer(), nullable=False),
         sa.Column("max_attempts", sa.Integer(), nullable=False),
+        sa.Column("claimed_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("effect_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("worker", sa.String(length=64), nullable=True),
         sa.Column("lease_until", sa.DateTime(timezone=True), nullable=True),
         sa.Column("reason", sa.String(length=32), nullable=True),
@@ -702,11 +694,6 @@ def upgrade() -> None:
             ["congregation_id", "rule_id"],
             ["rules.congregation_id", "rules.id"],
             name=op.f("fk_executions_congregation_id_rule_id"),
-        ),
-        sa.ForeignKeyConstraint(
-            ["congregation_id"],
-            ["congregations.id"],
-            name=op.f("fk_executions_congregation_id"),
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_executions")),
         sa.UniqueConstraint(
@@ -720,9 +707,49 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("executions", schema=None) as batch_op:
         batch_op.create_index(
-            batch_op.f("ix_executions_congregation_id_booking_id_created_at"),
-            ["congregation_id", "booking_id", "created_at"],
+            "ix_executions_ends",
+            ["state", "id"],
             unique=False,
+            postgresql_where=sa.text(
+                "state = 'failed' OR state = 'quarantined' OR state = 'cancelled'"
+                " OR state = 'skipped'"
+            ),
+            sqlite_where=sa.text(
+                "state = 'failed' OR state = 'quarantined' OR state = 'cancelled'"
+                " OR state = 'skipped'"
+            ),
+        )
+        batch_op.create_index(
+            "ix_executions_ends_of",
+            ["congregation_id", "state", "id"],
+            unique=False,
+            postgresql_where=sa.text(
+                "state = 'failed' OR state = 'quarantined' OR state = 'cancelled'"
+                " OR state = 'skipped'"
+            ),
+            sqlite_where=sa.text(
+                "state = 'failed' OR state = 'quarantined' OR state = 'cancelled'"
+                " OR state = 'skipped'"
+            ),
+        )
+        batch_op.create_index(
+            batch_op.f("ix_executions_rule_id_id"),
+            ["rule_id", "id"],
+            unique=False,
+        )
+        batch_op.create_index(
+            "ix_executions_of_bookings",
+            ["congregation_id", "booking_id", "id"],
+            unique=False,
+            postgresql_where=sa.text("booking_id IS NOT NULL"),
+            sqlite_where=sa.text("booking_id IS NOT NULL"),
+        )
+        batch_op.create_index(
+            "ix_executions_of_events",
+            ["event_id"],
+            unique=False,
+            postgresql_where=sa.text("event_id IS NOT NULL"),
+            sqlite_where=sa.text("event_id IS NOT NULL"),
         )
         batch_op.create_index(
             "ix_executions_due",
@@ -739,9 +766,6 @@ def upgrade() -> None:
             sqlite_where=sa.text("state = 'pending'"),
         )
         batch_op.create_index(
-            batch_op.f("ix_executions_event_id"), ["event_id"], unique=False
-        )
-        batch_op.create_index(
             "ix_executions_suspects",
             ["state", "run_at", "id"],
             unique=False,
@@ -754,27 +778,6 @@ def upgrade() -> None:
             unique=False,
             postgresql_where=sa.text("state = 'running'"),
             sqlite_where=sa.text("state = 'running'"),
-        )
-        batch_op.create_index(
-            batch_op.f("ix_executions_created_at_id"),
-            ["created_at", "id"],
-            unique=False,
-        )
-        batch_op.create_index(
-            batch_op.f("ix_executions_congregation_id_state_created_at_id"),
-            ["congregation_id", "state", "created_at", "id"],
-            unique=False,
-        )
-        batch_op.create_index(
-            "ix_executions_list", ["congregation_id", "created_at", "id"], unique=False
-        )
-        batch_op.create_index(
-            batch_op.f("ix_executions_rule_id_created_at_id"),
-            ["rule_id", "created_at", "id"],
-            unique=False,
-        )
-        batch_op.create_index(
-            "ix_executions_state", ["state", "created_at", "id"], unique=False
         )
 
     op.create_table(
@@ -802,11 +805,6 @@ def upgrade() -> None:
             ["congregation_id", "rule_id"],
             ["rules.congregation_id", "rules.id"],
             name=op.f("fk_scheduled_jobs_congregation_id_rule_id"),
-        ),
-        sa.ForeignKeyConstraint(
-            ["congregation_id"],
-            ["congregations.id"],
-            name=op.f("fk_scheduled_jobs_congregation_id"),
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_scheduled_jobs")),
         sa.UniqueConstraint(
@@ -878,8 +876,8 @@ def upgrade() -> None:
         sa.Column("worker", sa.String(length=64), nullable=False),
         sa.Column("started_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("effect_started_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("finished_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("outcome", sa.String(length=32), nullable=True),
+        sa.Column("finished_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("outcome", sa.String(length=32), nullable=False),
         sa.Column("status_code", sa.Integer(), nullable=True),
         sa.Column("error", sa.String(length=500), nullable=True),
         sa.Column("response", sa.Text(), nullable=True),
@@ -888,11 +886,6 @@ def upgrade() -> None:
             ["executions.congregation_id", "executions.id"],
             name=op.f("fk_attempts_congregation_id_execution_id"),
             ondelete="CASCADE",
-        ),
-        sa.ForeignKeyConstraint(
-            ["congregation_id"],
-            ["congregations.id"],
-            name=op.f("fk_attempts_congregation_id"),
         ),
         sa.PrimaryKeyConstraint("execution_id", "number", name=op.f("pk_attempts")),
     )
@@ -907,11 +900,6 @@ def upgrade() -> None:
             name=op.f("fk_execution_contexts_congregation_id_execution_id"),
             ondelete="CASCADE",
         ),
-        sa.ForeignKeyConstraint(
-            ["congregation_id"],
-            ["congregations.id"],
-            name=op.f("fk_execution_contexts_congregation_id"),
-        ),
         sa.PrimaryKeyConstraint("execution_id", name=op.f("pk_execution_contexts")),
     )
     op.create_table(
@@ -925,11 +913,6 @@ def upgrade() -> None:
             ["executions.congregation_id", "executions.id"],
             name=op.f("fk_execution_messages_congregation_id_execution_id"),
             ondelete="CASCADE",
-        ),
-        sa.ForeignKeyConstraint(
-            ["congregation_id"],
-            ["congregations.id"],
-            name=op.f("fk_execution_messages_congregation_id"),
         ),
         sa.PrimaryKeyConstraint("execution_id", name=op.f("pk_execution_messages")),
     )
@@ -946,11 +929,6 @@ def upgrade() -> None:
             ["executions.congregation_id", "executions.id"],
             name=op.f("fk_rate_slots_congregation_id_execution_id"),
             ondelete="CASCADE",
-        ),
-        sa.ForeignKeyConstraint(
-            ["congregation_id"],
-            ["congregations.id"],
-            name=op.f("fk_rate_slots_congregation_id"),
         ),
         sa.PrimaryKeyConstraint("execution_id", "number", name=op.f("pk_rate_slots")),
     )
@@ -969,11 +947,6 @@ def upgrade() -> None:
             ["scheduled_jobs.congregation_id", "scheduled_jobs.id"],
             name=op.f("fk_scheduled_job_contexts_congregation_id_scheduled_job_id"),
             ondelete="CASCADE",
-        ),
-        sa.ForeignKeyConstraint(
-            ["congregation_id"],
-            ["congregations.id"],
-            name=op.f("fk_scheduled_job_contexts_congregation_id"),
         ),
         sa.PrimaryKeyConstraint(
             "scheduled_job_id", name=op.f("pk_scheduled_job_contexts")

@@ -12,12 +12,13 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, sessionmaker
 
 from tasks.automation.actions.base import Done, Envelope, GiveUp, Outcome, TryAgain
+from tasks.executing.claiming import claim
 from tasks.executing.marking import unmark
 from tasks.executing.running import AT_ONCE, FRESH_SECONDS
 from tasks.executing.settling import settle
 from tasks.executing.verdicts import judge
 from tasks.held import Claim, renew
-from tasks.lanes.executions import claim, sweep
+from tasks.lanes.executions import sweep
 from tasks.models import (
     Attempt,
     AttemptOutcome,
@@ -221,7 +222,7 @@ def _claim_one(make_session: Sessions) -> tuple[UUID, Claim]:
     id_ = _one(make_session)
     with make_session.begin() as session:
         [claimed] = claim(session, bench(make_session, _noon, FakePost()), limit=1)
-    return id_, claimed
+    return id_, claimed.claim
 
 
 def test_a_late_writer_is_shut_out_by_the_attempt_number(
@@ -233,7 +234,7 @@ def test_a_late_writer_is_shut_out_by_the_attempt_number(
         execution.attempt += 1  # somebody else has it now
     verdict = judge(stale, Done(), failures=0, max_attempts=5, now=NOW)
     with make_session.begin() as session:
-        assert settle(session, [verdict], now=NOW) == set()
+        assert settle(session, [verdict], worker="test", now=NOW) == set()
     assert _get(make_session, id_).state is ExecutionState.RUNNING
 
 
@@ -243,7 +244,7 @@ def test_a_late_writer_is_shut_out_by_the_state(make_session: Sessions) -> None:
         session.get_one(Execution, id_).move_to(ExecutionState.PENDING, at=NOW)
     verdict = judge(claimed, Done(), failures=0, max_attempts=5, now=NOW)
     with make_session.begin() as session:
-        assert settle(session, [verdict], now=NOW) == set()
+        assert settle(session, [verdict], worker="test", now=NOW) == set()
     assert _get(make_session, id_).state is ExecutionState.PENDING
 
 
