@@ -183,8 +183,7 @@ def _serves(job: Existing, wanted: Wanted, now: datetime) -> bool:
         and (job.due_at == promised or promised < now)
         # An operator's "run now" is not taken back.
         and (job.run_at == wanted.run_at or job.run_at <= now)
-        and job.timezone == wanted.subject.timezone
-        and job.ids == wanted.subject.ids
+        and (job.timezone, job.ids) == (wanted.subject.timezone, wanted.subject.ids)
     )
 
 
