@@ -13,14 +13,12 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import delete, literal_column, select, update
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from tasks import doorbell
 from tasks.bulk import BulkUpdate, among
 from tasks.executing.turns import give
 from tasks.held import Claim
-from tasks.models.execution import Execution
 from tasks.models.rate import RateSlot
 from tasks.models.rule import Rule
 
@@ -67,31 +65,6 @@ def waits(
         for id_, at in (kept | given).items()
         if at > now
     }
-
-
-def release_turns(session: Session, rule: Rule, now: datetime) -> None:
-    """Let what waits for a turn ask anew: the rule's limit has changed.
-
-    Caller commits.
-    """
-    is_open = (
-        RateSlot.rule_id == rule.id,
-        RateSlot.at > now,
-        RateSlot.used_by.is_(None),
-    )
-    session.execute(
-        update(Execution)
-        .where(
-            Execution.id.in_(select(RateSlot.execution_id).where(*is_open)),
-            Execution.state == literal_column("'pending'"),
-        )
-        .values(run_at=now)
-        .execution_options(synchronize_session=False)
-    )
-    session.execute(
-        delete(RateSlot).where(*is_open).execution_options(synchronize_session=False)
-    )
-    doorbell.ask(session, "executions")
 
 
 def _lock(session: Session, rule_ids: set[UUID]) -> None:

@@ -34,6 +34,7 @@ from tasks.operations.rule_switches import (
     enable_rule,
     rotate_secret,
 )
+from tasks.operations.rule_turns import changes_rate, release_turns
 from tasks.operations.rule_values import moves_jobs, values_of
 from tasks.operations.rule_versions import keep_version
 from tasks.secrets import SecretBox
@@ -130,6 +131,8 @@ def edit_rule(
     if before != values:
         secret = _write(rule, values, actor, box, session, now=now, verb=verb)
         follow_steps(session, rule, doing, all_steps(rule), now)
+    if changes_rate(before, values):
+        release_turns(session, rule, now)
     if moves_jobs(before, values):
         rule.plan_version = rule.version
     replanned = follow(session, rule, now=now, also_coming=also_coming)
