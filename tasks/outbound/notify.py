@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 import re
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -16,6 +13,7 @@ from tasks.models.reason import Reason
 from tasks.outbound.connection import CONNECT_SECONDS
 from tasks.outbound.deadline import Deadline
 from tasks.outbound.guard import UrlRules, check_addresses, check_form
+from tasks.outbound.hearing import heard
 from tasks.outbound.networks import NotResolved, Resolver, resolve
 from tasks.outbound.places import Place, read_place
 from tasks.outbound.sockets import Watch, watched
@@ -88,7 +86,7 @@ class AppriseNotifier:
         with (
             Deadline(self.total_seconds) as deadline,
             watched(self.rules, deadline) as watch,
-            _heard() as said,
+            heard() as said,
         ):
             is_sent = plugin.notify(
                 title=str(message["subject"]),
@@ -119,31 +117,3 @@ def _judge(name: str, said: list[str], watch: Watch, deadline: Deadline) -> Outc
         else "gave no proper answer"
     )
     return TryAgain(f"{name} {how}.", is_unknown=True)
-
-
-class _Ear(logging.Handler):
-    """Keeps what the library says in the threads that listen."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.heard = threading.local()
-
-    def emit(self, record: logging.LogRecord) -> None:
-        said: list[str] | None = getattr(self.heard, "said", None)
-        if said is not None:
-            said.append(record.getMessage())
-
-
-_EAR: Final = _Ear()
-
-
-@contextmanager
-def _heard() -> Iterator[list[str]]:
-    """Collect the library's warnings of this thread: only they tell the status."""
-    logging.getLogger("apprise").addHandler(_EAR)  # again is no second time
-    said: list[str] = []
-    _EAR.heard.said = said
-    try:
-        yield said
-    finally:
-        _EAR.heard.said = None

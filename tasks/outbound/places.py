@@ -8,12 +8,12 @@ holds the password, so it is sealed like one, and only its mask is ever shown.
 from __future__ import annotations
 
 import importlib
-import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
 from tasks.errors import InvalidInput
+from tasks.outbound.hearing import heard
 from tasks.outbound.services import BY_SCHEME, SERVICES, Service
 from tasks.outbound.urls import URL_MAX, Target, read_url
 
@@ -87,12 +87,12 @@ def read_place(address: str) -> Place:
     """
     address = address.replace("/#", "/%23")  # a channel, not a part of the page
     scheme = _refuse_form(address)
-    logging.getLogger("apprise").propagate = False  # its words may hold the address
-    if scheme == "https":
-        place = _read_native(address)
-    else:
-        service = BY_SCHEME[scheme]
-        place = _made(service, _plugin(service).parse_url(address))
+    with heard():  # what the library says of an address is not for the log
+        if scheme == "https":
+            place = _read_native(address)
+        else:
+            service = BY_SCHEME[scheme]
+            place = _made(service, _plugin(service).parse_url(address))
     if place is None:
         raise _no("notify_incomplete", "A part of this address is missing or wrong.")
     if len(place.plugin) > 1:
