@@ -1,121 +1,150 @@
-"""Latency: from the commit of an event to the start of its action."""
+"""Latency: from the commit of an event to the start of its action.
+
+A producer process, a worker process that has nothing else to do, and the clock that all
+processes of a machine share.
+"""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import tempfile
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from sqlalchemy import Engine, select
 from sqlalchemy.engine import URL
 
-from bench.world import World, event, make_bench
-from tasks import queue
-from tasks.automation.actions.base import Done, Effects, Envelope, Outcome
-from tasks.automation.events import emit_events
-from tasks.config import Config
-from tasks.consumer import LaneConsumer
-from tasks.db import sessions
-from tasks.models.event import Decision
-from tasks.models.lane import LaneTrigger
-from tasks.pool import LanePool
-from tasks.registry import lane
-from tasks.runner import run_lane
+from bench import report, servers
+from bench.crew import ROOT, Crew
+from bench.ours import environment
+from bench.producer import RATE
+from bench.settings import ROUNDS, say
+from bench.world import World, make_world
+from tasks.db import make_engine, sessions
+from tasks.models import Execution
 
-#: Events a second: a steady trickle, nothing waits for anything.
-RATE: Final = 50
+#: Seconds of events in each round.
+ROUND_SECONDS: Final = 5.0
+_WARM_SECONDS: Final = 2.0
 #: How long stragglers are waited for, in seconds.
-_PATIENCE: Final = 10.0
+_PATIENCE: Final = 20.0
+#: Database, and whether bells go by Redis; else by SQLite's own queue.
+STACKS: Final = (("PostgreSQL", True), ("SQLite", True), ("SQLite", False))
+_HEAD: Final = ("Database, bells by", "Bells", "p50", "p99", "longest", "events")
 
 
-class _Stopwatch:
-    """Notes when each action starts."""
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An installation with one worker at work."""
 
-    def __init__(self) -> None:
-        self.started: dict[UUID, float] = {}
+    engine: Engine
+    world: World
+    environ: dict[str, str]
+    folder: Path
+    crew: Crew
 
-    def send(self, message: Mapping[str, Any], envelope: Envelope) -> Outcome:
-        self.started[envelope.execution_id] = time.perf_counter()
-        return Done(250)
-
-    post = send
+    @property
+    def starts(self) -> Path:
+        """Where the worker writes which action it began, and when."""
+        return self.folder / "starts"
 
 
 @contextmanager
-def worker(
-    engine: Engine, url: URL, redis_url: str, folder: Path
-) -> Iterator[_Stopwatch]:
-    """Run the lane ``executions`` in this process, with bells through Redis."""
-    queue.configure(
-        Config.from_environ(
-            {
-                "DATABASE_URL": url.render_as_string(hide_password=False),
-                "REDIS_URL": redis_url,
-                "VAR_DIR": str(folder),
-                "SECRET_KEY": "bench-key-0123456789-abcdefghijklmnop",
-            }
-        )
-    )
-    watch, executions = _Stopwatch(), lane("executions")
-    bench = replace(make_bench(engine), effects=Effects(watch, watch))
-
-    def run(trigger: LaneTrigger) -> bool:
-        ran = run_lane(executions, bench, trigger)
-        return ran is not None and ran.is_full
-
-    pool = LanePool(executions, run, workers=executions.workers)
-    consumer = LaneConsumer(pool)
-    consumer.start()
-    try:
-        yield watch
-    finally:
-        consumer.silence()
-        for _, listener in consumer.worker_threads:
-            listener.join(_PATIENCE)  # or it would miss its Redis
-        pool.close()
-        pool.join(time.monotonic() + _PATIENCE)
+def installation(url: URL, redis_url: str | None) -> Iterator[Place]:
+    """Run one worker process with the lane ``executions`` alone."""
+    engine = make_engine(url)
+    world = make_world(engine)
+    with tempfile.TemporaryDirectory(prefix="carillon-bench-") as name:
+        folder = Path(name)
+        environ = environment(url, redis_url, folder)
+        starts = folder / "starts"
+        worker = [sys.executable, "-m", "bench.product", "stopwatch", "executions"]
+        with Crew([[*worker, str(starts)]], environ, folder / "log") as crew:
+            yield Place(engine, world, environ, folder, crew)
+    engine.dispose()
 
 
-def latencies(
-    engine: Engine, world: World, watch: _Stopwatch, seconds: float
-) -> list[float]:
-    """Emit at ``RATE`` and return commit to action of each event, in ms, ascending.
+def waits(place: Place, seconds: float, *, bells: bool) -> list[float]:
+    """Emit for so long and return commit to action of each event, in ms.
 
     Raises:
         RuntimeError: an action did not start in time.
     """
-    committed: dict[UUID, float] = {}
-    started = time.perf_counter()
-    for number in range(int(RATE * seconds)):
-        time.sleep(max(0.0, started + number / RATE - time.perf_counter()))
-        with sessions(engine).begin() as session:
-            [result] = emit_events(session, [event(world, number)])
-        if result.event_id is not None:
-            committed[result.event_id] = time.perf_counter()
-    acted = _acted(engine, watch, committed)
-    return sorted(
-        (acted[event_id] - committed[event_id]) * 1_000 for event_id in committed
+    told = place.folder / "events"
+    of, rings = str(place.world.congregation_id), str(int(bells))
+    subprocess.run(  # noqa: S603  # our own module
+        [sys.executable, "-m", "bench.producer", of, str(seconds), str(told), rings],
+        env={**os.environ, **place.environ},
+        cwd=ROOT,
+        check=True,
+        timeout=seconds + 60,
     )
+    committed = {UUID(id_): float(at) for id_, at in lines_of(told)}
+    with sessions(place.engine)() as session:
+        made = dict(
+            session.execute(
+                select(Execution.event_id, Execution.id).where(
+                    Execution.event_id.in_(list(committed))
+                )
+            )
+            .tuples()
+            .all()
+        )
+    started = _started(place, set(made.values()))
+    return [(started[made[id_]] - at) * 1_000 for id_, at in committed.items()]
 
 
-def _acted(
-    engine: Engine, watch: _Stopwatch, committed: Mapping[UUID, float]
-) -> dict[UUID, float]:
-    with sessions(engine)() as session:
-        rows = session.execute(select(Decision.event_id, Decision.execution_id))
-        events = {ran: told for told, ran in rows if told in committed}
+def _started(place: Place, wanted: set[UUID]) -> dict[UUID, float]:
     deadline = time.monotonic() + _PATIENCE
-    while time.monotonic() < deadline:
-        acted = {
-            event_id: watch.started[execution]
-            for execution, event_id in events.items()
-            if event_id is not None and execution in watch.started
-        }
-        if len(acted) == len(committed):
-            return acted
-        time.sleep(0.05)
-    raise RuntimeError(f"{len(acted)} of {len(committed)} actions started")
+    while True:
+        place.crew.check()
+        found = {UUID(id_): float(at) for id_, at, _ in lines_of(place.starts)}
+        if wanted <= found.keys():
+            return found
+        if time.monotonic() > deadline:
+            missing = len(wanted - found.keys())
+            raise RuntimeError(f"{missing} of {len(wanted)} actions did not start")
+        time.sleep(0.1)
+
+
+def lines_of(path: Path) -> Iterator[list[str]]:
+    """Yield the words of each whole line of a file that is still written to."""
+    if path.exists():
+        whole, _, _half = path.read_text().rpartition("\n")
+        yield from map(str.split, whole.splitlines())
+
+
+def measure() -> str:
+    """Return the table of all stacks, with bells and with every bell lost."""
+    lines = []
+    for database, has_redis in STACKS:
+        with ExitStack() as stack:
+            url = servers.empty(stack, database)
+            redis_url = stack.enter_context(servers.redis_server())
+            place = stack.enter_context(
+                installation(url, redis_url if has_redis else None)
+            )
+            waits(place, _WARM_SECONDS, bells=True)
+            for bells in (True, False):
+                taken = [
+                    wait
+                    for _ in range(ROUNDS)
+                    for wait in waits(place, ROUND_SECONDS, bells=bells)
+                ]
+                broker = "Redis" if has_redis else "SQLite"
+                title = f"{database}, {broker}"
+                lines.append((title, "heard" if bells else "all lost", *_cells(taken)))
+                say("  " + " ".join(lines[-1]))
+    return f"{RATE} events a second.\n\n" + report.table(_HEAD, lines)
+
+
+def _cells(taken: list[float]) -> tuple[str, ...]:
+    p50, p99, longest = report.quantiles(taken)
+    return (f"{p50:.1f} ms", f"{p99:.1f} ms", f"{longest:.1f} ms", f"{len(taken):,}")

@@ -44,6 +44,16 @@ class Pair:
         )
 
 
+def quantiles(values: Sequence[float]) -> tuple[float, float, float]:
+    """Return median, p99 and the largest."""
+    ordered = sorted(values)
+    return (
+        statistics.median(ordered),
+        ordered[min(len(ordered) - 1, int(len(ordered) * 0.99))],
+        ordered[-1],
+    )
+
+
 def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     """Return a Markdown table."""
     rows = [head, ["---"] * len(head), *lines]

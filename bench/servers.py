@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import redis
@@ -60,6 +60,20 @@ def sqlite() -> Iterator[URL]:
     """Yield the address of an empty SQLite file."""
     with tempfile.TemporaryDirectory(prefix="carillon-bench-") as folder:
         yield make_url(f"sqlite:///{folder}/carillon.db")
+
+
+def several(stack: ExitStack, name: str, n: int) -> list[URL]:
+    """Return ``n`` empty databases, on one "PostgreSQL" or as "SQLite" files."""
+    if name == "SQLite":
+        return [stack.enter_context(sqlite()) for _ in range(n)]
+    server = stack.enter_context(postgres())
+    names = [f"bench{number}" for number in range(n)]
+    return [stack.enter_context(database(server, each)) for each in names]
+
+
+def empty(stack: ExitStack, name: str) -> URL:
+    """Return an empty database, on "PostgreSQL" or as an "SQLite" file."""
+    return several(stack, name, 1)[0]
 
 
 @contextmanager

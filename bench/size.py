@@ -1,88 +1,187 @@
-"""Size: what finished executions cost those who look for the others."""
+"""Size: what finished executions cost those who look for the others, and every page."""
 
 from __future__ import annotations
 
+import re
 import statistics
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Final
 
-from sqlalchemy import Engine, text
-from sqlalchemy.orm import Session
+from flask.testing import FlaskClient
+from sqlalchemy import Engine, select
+from sqlalchemy.engine import URL
 
-from bench.world import World, add_pending, make_bench
-from dashboard.executions.queries import page
+from bench import report, servers
+from bench.finished import archive
+from bench.ours import environment
+from bench.settings import SIZES, say
+from bench.world import World, add_pending, make_bench, make_world
+from dashboard import create_app
+from dashboard.extensions import db
+from dashboard.operators.accounts import create_operator
 from tasks.clock import utcnow
-from tasks.db import sessions
-from tasks.lanes.executions import claim
-from tasks.models.execution import Execution, ExecutionState
-from tasks.operations.matching import Matching
+from tasks.config import Config
+from tasks.db import make_engine, sessions
+from tasks.executing.claiming import claim
+from tasks.models import Execution
 
-_CHUNK: Final = 100_000
-#: Repetitions of each measurement; the slowest but one is its p99.
-REPEATS: Final = 100
-_NEW_ID: Final = {
-    "postgresql": "gen_random_uuid()",
-    "sqlite": "lower(hex(randomblob(16)))",
-}
-
-
-def add_finished(engine: Engine, world: World, n: int) -> None:
-    """Insert ``n`` succeeded executions, like one that the engine made."""
-    with sessions(engine).begin() as session:
-        add_pending(session, world, [0], utcnow())
-    new_id = _NEW_ID[engine.dialect.name]
-    table = Execution.metadata.tables[Execution.__tablename__]
-    own = {
-        "id": new_id,
-        "idempotency_key": f"CAST({new_id} AS VARCHAR(64))",
-        "state": "'succeeded'",
-        "settled_at": "due_at",
-    }
-    names = list(table.columns.keys())
-    values = ", ".join(own.get(name, f"e.{name}") for name in names)
-    statement = text(
-        f"INSERT INTO executions ({', '.join(names)}) "  # noqa: S608  # names of ours
-        "WITH RECURSIVE n(i) AS "
-        "(SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :n) "
-        f"SELECT {values} FROM n, (SELECT * FROM executions LIMIT 1) AS e"
-    )
-    for start in range(0, n, _CHUNK):
-        with engine.begin() as connection:
-            connection.execute(statement, {"n": min(_CHUNK, n - start)})
-    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        connection.exec_driver_sql("ANALYZE")
+#: Repetitions of each measurement; the slowest but one stands for the p99.
+CLAIM_REPEATS: Final = 100
+PAGE_REPEATS: Final = 40
+EMAIL: Final = "bench@example.org"
+PASSWORD: Final = "three bells at noon"  # noqa: S105  # of a database that is dropped
+#: Every list of the console, and the filters that people use.
+PAGES: Final = (
+    "/",
+    "/executions/",
+    "/executions/?state=failed",
+    "/executions/?state=succeeded",
+    "/executions/?within=bench",
+    "/executions/?within=bench&state=failed",
+    "/executions/?rule={rule}",
+    "/executions/?booking=b7",
+    "/executions/?q=guest7",
+    "/executions/?{half}",
+    "/scheduled/",
+    "/scheduled/?state=cancelled",
+    "/events/",
+    "/rules/",
+    "/rules/{rule}",
+    "/lanes/",
+    "/lanes/executions",
+    "/congregations/",
+    "/audit/",
+)
+#: Median and p99, in ms.
+Times = tuple[float, float]
 
 
-def claim_times(engine: Engine, world: World) -> tuple[float, float]:
-    """Return median and p99 of claiming 200 of 1 000 due executions, in ms."""
-    with sessions(engine).begin() as session:
-        add_pending(session, world, range(1_000), utcnow())
-    bench = make_bench(engine)
-    return _times(engine, lambda session: claim(session, bench, limit=200))
+@dataclass(frozen=True, slots=True)
+class Site:
+    """An installation with so many finished executions, and its console."""
 
+    engine: Engine
+    world: World
+    client: FlaskClient
+    half: str  # the query of the page in the middle of all executions
 
-def _times(engine: Engine, work: Callable[[Session], object]) -> tuple[float, float]:
-    taken = []
-    for _ in range(REPEATS):
-        with sessions(engine)() as session:
-            session.connection()
-            started = time.perf_counter()
-            work(session)
-            taken.append((time.perf_counter() - started) * 1_000)
+    def get(self, page: str) -> None:
+        """Read a page.
+
+        Raises:
+            RuntimeError: it does not answer with 200.
+        """
+        path = page.format(rule=self.world.rule_id, half=self.half)
+        status = self.client.get(path).status_code
+        if status != 200:
+            raise RuntimeError(f"{path} answers {status}")
+
+    def claim(self) -> None:
+        """Claim 200 executions, and think better of it."""
+        with sessions(self.engine)() as session:
+            claim(session, make_bench(self.engine), limit=200)
             session.rollback()
-    return statistics.median(taken), sorted(taken)[-2]
 
 
-def page_times(engine: Engine) -> dict[str, tuple[float, float]]:
-    """Return median and p99 of reading the first page of the list, in ms, by list."""
-    states = {"all executions": None, "failed executions": ExecutionState.FAILED}
-    found = {}
-    for name, state in states.items():
-        matching = Matching(state=state)
+def _in_turn(works: Sequence[Callable[[], object]], repeats: int) -> list[Times]:
+    """Do every work once, then again: what disturbs one disturbs all."""
+    taken: list[list[float]] = [[] for _ in works]
+    for number in range(repeats + 1):
+        for work, times in zip(works, taken, strict=True):
+            started = time.perf_counter()
+            work()
+            if number:  # before that: connections, statements, templates
+                times.append((time.perf_counter() - started) * 1_000)
+    return [(statistics.median(times), sorted(times)[-2]) for times in taken]
 
-        def read(session: Session, matching: Matching = matching) -> object:
-            return page(session, matching, None, 50)
 
-        found[name] = _times(engine, read)
-    return found
+@contextmanager
+def console(engine: Engine) -> Iterator[FlaskClient]:
+    """Return a browser in which an operator of all congregations is logged in."""
+    with sessions(engine).begin() as session:
+        create_operator(session, EMAIL, PASSWORD, "admin")
+    with tempfile.TemporaryDirectory(prefix="carillon-bench-") as folder:
+        environ = environment(engine.url, None, Path(folder))
+        app = create_app(Config.from_environ(environ | {"BASE_URL": "http://localhost"}))
+        client = app.test_client()
+        form = {"email": EMAIL, "password": PASSWORD}
+        form["csrf_token"] = csrf_token(client.get("/login").text)
+        if client.post("/login", data=form).status_code != 302:
+            raise RuntimeError("The operator could not log in.")
+        yield client
+        with app.app_context():
+            db.session.remove()
+            db.engine.dispose()
+
+
+def csrf_token(page: str) -> str:
+    """Return the token that a page's forms carry."""
+    found = re.search(r'name="csrf_token" value="([^"]+)"', page)
+    if found is None:
+        raise RuntimeError("The page has no form.")
+    return found[1]
+
+
+def _half(client: FlaskClient, engine: Engine) -> str:
+    """Return the query of the page in the middle of the list of all executions."""
+    ends = [Execution.created_at.asc(), Execution.created_at.desc()]
+    with sessions(engine)() as session:
+        first, last = (
+            session.scalars(select(Execution.created_at).order_by(end).limit(1)).one()
+            for end in ends
+        )
+    middle = first + (last - first) / 2
+    page = client.get("/executions/", query_string={"until": middle.isoformat()}).text
+    cursors = re.findall(r"cursor=([\w-]+)", page)
+    return f"cursor={cursors[-1]}" if cursors else ""
+
+
+@contextmanager
+def _site(url: URL, n: int) -> Iterator[Site]:
+    engine = make_engine(url)
+    world = make_world(engine)
+    started = time.perf_counter()
+    archive(engine, world, n).grow(n)
+    say(f"  {n:,} finished in {time.perf_counter() - started:.0f} s")
+    with console(engine) as client:
+        half = _half(client, engine)
+        with sessions(engine).begin() as session:
+            add_pending(session, world, range(1_000), utcnow())
+        yield Site(engine, world, client, half)
+    engine.dispose()
+
+
+def measure() -> str:
+    """Return the table of both databases and all sizes."""
+    lines = []
+    for name in ("PostgreSQL", "SQLite"):
+        say(name)
+        with ExitStack() as stack:
+            urls = servers.several(stack, name, len(SIZES))
+            sites = [
+                stack.enter_context(_site(url, n))
+                for url, n in zip(urls, SIZES, strict=True)
+            ]
+            claims = _in_turn([site.claim for site in sites], CLAIM_REPEATS)
+            lines.append(_line(name, "claim of 200", claims))
+            for page in PAGES:
+                gets = [partial(site.get, page) for site in sites]
+                lines.append(_line(name, page, _in_turn(gets, PAGE_REPEATS)))
+    sizes = [f"{n:,}" for n in SIZES]
+    head = ("Database", "What", *sizes, "growth of median", "of p99")
+    told = f"Median / p99 in ms, of {CLAIM_REPEATS} claims and {PAGE_REPEATS} requests."
+    return f"{told}\n\n" + report.table(head, lines)
+
+
+def _line(name: str, what: str, times: list[Times]) -> tuple[str, ...]:
+    cells = [f"{p50:.1f} / {p99:.1f}" for p50, p99 in times]
+    growth = [many / few for few, many in zip(times[0], times[-1], strict=True)]
+    line = (name, f"`{what}`", *cells, f"**{growth[0]:.2f}**", f"{growth[1]:.2f}")
+    say("  " + " ".join(line))
+    return line

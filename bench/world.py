@@ -11,6 +11,7 @@ from uuid import UUID
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
+from tasks import migrations
 from tasks.automation.actions.base import Done, Effects, Envelope, Outcome
 from tasks.automation.context import build_full_context
 from tasks.automation.events import AutomationEvent
@@ -18,7 +19,7 @@ from tasks.automation.executions import NewExecution, insert_executions
 from tasks.clock import utcnow
 from tasks.db import sessions
 from tasks.lane import Bench
-from tasks.models import Base, Booking, BookingStatus, Congregation, Podcast, Rule
+from tasks.models import Booking, BookingStatus, Congregation, Podcast, Rule
 from tasks.models.base import new_id
 
 #: Bookings that events and executions are about, in turn.
@@ -37,7 +38,7 @@ class World:
     """Where the rows of a measurement belong."""
 
     congregation_id: UUID
-    rule_id: UUID
+    rule_id: UUID | None = None  # None: only events are reported
     action: str = "email"
 
 
@@ -53,26 +54,32 @@ class Nothing:
 
 def make_world(engine: Engine, action: str = "email") -> World:
     """Make every table, one congregation with one rule, and its bookings."""
-    import dashboard.operators.models  # noqa: F401  # its tables join the metadata
-
-    Base.metadata.create_all(engine)
+    migrations.upgrade(engine)
     with sessions(engine).begin() as session:
-        of = _congregation(session)
-        session.add_all(_booking(of, number) for number in range(N_BOOKINGS))
-        rule = Rule(
-            congregation_id=of,
-            name="Welcome",
-            trigger_type="booking.confirmed",
-            action=action,
-            settings=_SETTINGS,
-        )
-        session.add(rule)
-        session.flush()
-        return World(of, rule.id, action)
+        return add_tenant(session, "bench", action)
 
 
-def _congregation(session: Session) -> UUID:
-    row = Congregation(slug="bench", name="Bench")
+def add_tenant(session: Session, slug: str, action: str = "email") -> World:
+    """Add a congregation with one rule and its bookings.  Caller commits."""
+    of = _congregation(session, slug)
+    session.add_all(_booking(of, number) for number in range(N_BOOKINGS))
+    session.flush()
+    return World(of, add_rule(session, of, action), action)
+
+
+def add_rule(session: Session, of: UUID, action: str, **values: Any) -> UUID:
+    """Add a rule and return its id.  Caller commits."""
+    defaults = {"name": "Welcome", "trigger_type": "booking.confirmed"}
+    rule = Rule(
+        congregation_id=of, action=action, settings=_SETTINGS, **defaults | values
+    )
+    session.add(rule)
+    session.flush()
+    return rule.id
+
+
+def _congregation(session: Session, slug: str) -> UUID:
+    row = Congregation(slug=slug, name=slug.title())
     session.add(row)
     session.flush()
     session.add(Podcast(congregation_id=row.id, id="show", title="Show", slug="show"))
@@ -118,7 +125,7 @@ def add_pending(
             NewExecution(
                 id=new_id(),
                 congregation_id=world.congregation_id,
-                rule_id=world.rule_id,
+                rule_id=_rule_of(world),
                 rule_version=1,
                 trigger_type="booking.confirmed",
                 action=world.action,
@@ -133,6 +140,11 @@ def add_pending(
             for number in numbers
         ],
     )
+
+
+def _rule_of(world: World) -> UUID:
+    assert world.rule_id is not None  # noqa: S101  # narrows the type
+    return world.rule_id
 
 
 def make_bench(engine: Engine) -> Bench:
