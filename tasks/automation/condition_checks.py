@@ -114,7 +114,7 @@ def problems_of(conditions: Mapping[str, Any], trigger: Trigger) -> dict[str, st
     rows = conditions.get("rows", [])
     if conditions.keys() - {"match", "rows"} or not isinstance(rows, list):
         return {"conditions": "Conditions have a “match” and a list of “rows”."}
-    if conditions.get("match", Match.ALL) not in set(Match):
+    if conditions.get("match", Match.ALL) not in list(Match):
         return {"conditions": "Say whether all or any of the conditions must hold."}
     if len(rows) > CONDITIONS_MAX:
         return {"conditions": f"A rule has at most {CONDITIONS_MAX} conditions."}
