@@ -28,6 +28,7 @@ from tasks.models import (
 from tasks.models.base import born_from
 from tasks.operations.bulk import count
 from tasks.operations.matching import Matching, narrow
+from tasks.outbound import layout
 
 #: Counting what is new stops here.
 NEW_MAX: Final = 100
@@ -135,7 +136,8 @@ def html_of(session: Session, execution_id: UUID) -> str:
             ExecutionMessage.execution_id == execution_id
         )
     )
-    html = (message or {}).get("html")
+    told = message or {}
+    html = layout.html_of(told, layout.UNSUBSCRIBE if told.get("optional") else None)
     if not html:
         raise NotFound("no_html", "This execution has no HTML message.")
-    return str(html)
+    return html

@@ -12,6 +12,7 @@ from dashboard.rules.forms import RuleForm
 from dashboard.rules.samples import context_for
 from tasks.automation.actions import ACTIONS
 from tasks.automation.actions.base import CannotCompose
+from tasks.outbound.layout import UNSUBSCRIBE, html_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +25,10 @@ class Preview:
 
     @property
     def html(self) -> str:
-        """The HTML of a mail; empty when it has none."""
-        return str(self.message.get("html") or "")
+        """The HTML of a mail as it arrives; empty when it has none."""
+        if self.action != "email" or self.problem:
+            return ""
+        return html_of(self.message, UNSUBSCRIBE if self.message["optional"] else None)
 
 
 def preview_of(session: Session, form: RuleForm) -> Preview:

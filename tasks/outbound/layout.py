@@ -17,6 +17,8 @@ _FRAME: Final = Template(
 )
 #: What mail programs show behind the subject.
 _PREHEADER_MAX: Final = 110  # characters
+#: Stands for the link to unsubscribe where a mail is only looked at.
+UNSUBSCRIBE: Final = "#unsubscribe"
 _PARAGRAPHS: Final = re.compile(r"\n[ \t]*\n\s*")
 #: An address within text, without the full stop behind it.
 _ADDRESS: Final = re.compile(r"https?://[^\s<>\"']*[^\s<>\"'.,;:!?)\]]")

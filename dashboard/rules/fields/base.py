@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 from tasks.models import Rule
@@ -38,6 +39,8 @@ class ActionFields(FieldGroup):
 
     #: The group's fields, which are kept hidden while another action is chosen.
     names: tuple[str, ...] = ()
+    #: What fields show where the settings of a rule that exists say nothing.
+    unsaid: Mapping[str, Any] = MappingProxyType({})
 
     def settings(self) -> dict[str, Any]:
         """Return the action's settings, in the action's own words."""

@@ -61,4 +61,4 @@ def shown_deed(action: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the fields show of an action; what has no field is left out."""
     group = ACTION_GROUPS.get(action, ActionFields)
     kept = {name: settings[name] for name in group.names if name in settings}
-    return {**kept, "action": action}
+    return {**group.unsaid, **kept, "action": action}
