@@ -36,6 +36,8 @@ SECTIONS: Final = (
     Section("why.index", "Why?", "question-circle"),
     Section("lanes.index", "Lanes", "signpost-split"),
     Section("congregations.index", "Congregations", "buildings", group="Settings"),
+    Section("suppressions.index", "Suppressions", "envelope-slash", group="Settings"),
+    Section("sources.index", "Sources", "box-arrow-in-down", group="Settings"),
     Section("tokens.index", "API tokens", "key", "admin", group="Settings"),
     Section("operators.index", "Operators", "people", "admin", group="Settings"),
     Section("audit.index", "Audit", "journal-text", group="Settings"),

@@ -56,6 +56,18 @@ LOOKS: Final[Mapping[str, StateLook]] = {
     "declined": _L("Declined", "x-lg", "quiet", "The host said no."),
     "draft": _L("Draft", "pencil", "quiet", "Nobody sees it yet."),
     "published": _L("Published", "megaphone", "good", "It is out."),
+    # calls of booking services, feeds, and rows of a list of guests
+    "applied": _L("Applied", "check-lg", "good", "A booking was made or changed."),
+    "unchanged": _L("Unchanged", "dash-lg", "quiet", "It was known already."),
+    "ignored": _L("Ignored", "skip-forward", "quiet", "It changes no booking."),
+    "refused": _L("Refused", "slash-circle", "bad", "It cannot be taken."),
+    "waiting": _L("Waiting", "clock", "waiting", "The first look is still to come."),
+    "following": _L("Following", "check-lg", "good", "It answers well."),
+    "failing": _L("Failing", "x-lg", "bad", "It does not answer as it should."),
+    "new": _L("New", "plus-lg", "good", "Was not known before."),
+    "changed": _L("Changed", "pencil", "active", "Known, with other values."),
+    "same": _L("Same", "dash-lg", "quiet", "Known, with these values."),
+    "left": _L("Left alone", "skip-forward", "quiet", "Known, and stays as it is."),
     # rules, lanes, workers, operators, tokens
     "enabled": _L("Enabled", "check-lg", "good", "It takes part."),
     "disabled": _L("Disabled", "pause-fill", "quiet", "It is switched off."),

@@ -16,6 +16,8 @@ PAGES: Final[Mapping[str, tuple[str, str]]] = {
     "execution": ("executions.detail", "execution_id"),
     "scheduled_job": ("scheduled.detail", "job_id"),
     "lane": ("lanes.detail", "name"),
+    "source": ("sources.detail", "source_id"),
+    "feed": ("sources.feed", "feed_id"),
     "operator": ("operators.edit", "operator_id"),
 }
 
