@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final, Literal
 from uuid import UUID
 
-from dashboard.congregations.trail import Place
+from dashboard.congregations.places import Place
 from tasks.automation.triggers import TRIGGERS
 from tasks.models import Attempt, AuditEntry, Event, Execution, ScheduledJob
 from tasks.models.reason import SENTENCES, Reason
@@ -67,10 +67,10 @@ def of_execution(row: Execution, at: datetime) -> Moment:
 def of_attempt(row: Attempt, rule: str) -> Moment:
     """Return the moment at which a worker began."""
     place = Place(row.started_at, RANKS["attempt"], row.execution_id, row.number)
-    title, state = f"Attempt {row.number} of {rule}", row.outcome or "running"
+    title = f"Attempt {row.number} of {rule}"
     status = f"Answered {row.status_code}." if row.status_code else None
     note = row.error or status
-    return Moment(place, "attempt", row.execution_id, title, state, note)
+    return Moment(place, "attempt", row.execution_id, title, row.outcome, note)
 
 
 def of_deed(row: AuditEntry) -> Moment:

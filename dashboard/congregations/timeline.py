@@ -13,6 +13,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session, joinedload
 
 from dashboard.congregations import trail
+from dashboard.congregations.ahead import AHEAD_MAX, coming
 from dashboard.congregations.deeds import deeds
 from dashboard.congregations.moments import (
     RANKS,
@@ -23,8 +24,15 @@ from dashboard.congregations.moments import (
     of_execution,
     of_job,
 )
+from dashboard.congregations.places import (
+    Place,
+    before,
+    born_at,
+    born_before,
+    born_until,
+)
 from dashboard.congregations.records import Names
-from dashboard.congregations.trail import FRAME, Place, before, waiting
+from dashboard.congregations.trail import FRAME
 from tasks.models import (
     Attempt,
     AuditEntry,
@@ -34,9 +42,6 @@ from tasks.models import (
     Rule,
     ScheduledJob,
 )
-
-#: What is still to come, at most; the lists of executions and jobs have the rest.
-AHEAD_MAX: Final = 50
 
 #: When a job stopped waiting.
 _ENDED: Final = func.coalesce(ScheduledJob.settled_at, ScheduledJob.created_at)
@@ -71,7 +76,7 @@ def timeline(
     )
     merged = heapq.merge(*sources, key=lambda each: each.place, reverse=True)
     found = list(islice(merged, limit + 1))
-    ahead = [] if place else _ahead(session, names)
+    ahead = [] if place else coming(session, names)
     return Timeline(
         ahead=ahead[:AHEAD_MAX][::-1],
         past=found[:limit],
@@ -85,13 +90,13 @@ def _frame(
 ) -> Sequence[tuple[UUID, str]]:
     """Return the executions whose attempts and deeds may stand on the page."""
     since = place.at if place else None
-    which = [] if since is None else [Execution.created_at <= since]
+    which = [] if since is None else [born_until(since)]
     ids = trail.executions(names, FRAME, *which, since=since)
     rows = session.execute(
         select(Execution.id, Rule.name)
         .join(Rule, Rule.id == Execution.rule_id)
         .where(Execution.id.in_(ids))
-        .order_by(Execution.created_at.desc(), Execution.id.desc())
+        .order_by(Execution.id.desc())
         .limit(FRAME)
     )
     return [(id_, rule) for id_, rule in rows]
@@ -131,18 +136,18 @@ def _jobs(
 def _executions(
     session: Session, names: Names, place: Place | None, limit: int
 ) -> list[Moment]:
-    older = before(place, RANKS["execution"], Execution.created_at, Execution.id)
+    older = born_before(place, RANKS["execution"])
     since = place.at if place else None
-    begun = ~waiting(Execution)
+    begun = ~trail.waiting(Execution)
     ids = trail.executions(names, limit + 1, begun, older, since=since)
     rows = session.scalars(
         select(Execution)
         .options(joinedload(Execution.rule).load_only(Rule.name))
         .where(Execution.id.in_(ids))
-        .order_by(Execution.created_at.desc(), Execution.id.desc())
+        .order_by(Execution.id.desc())
         .limit(limit + 1)
     )
-    return [of_execution(row, row.created_at) for row in rows]
+    return [of_execution(row, born_at(row.id)) for row in rows]
 
 
 def _attempts(
@@ -175,29 +180,3 @@ def _deeds(
     older = before(place, RANKS["deed"], AuditEntry.created_at, AuditEntry.id)
     found = deeds(session, names, [id_ for id_, _ in made], older, limit + 1)
     return [of_deed(row) for row in found]
-
-
-def _ahead(session: Session, names: Names) -> list[Moment]:
-    """Return what waits for its time, soonest first; one more than is shown."""
-    some = AHEAD_MAX + 1
-    jobs = session.scalars(
-        select(ScheduledJob)
-        .options(joinedload(ScheduledJob.rule).load_only(Rule.name))
-        .where(
-            ScheduledJob.id.in_(
-                trail.jobs(names, FRAME, waiting(ScheduledJob), at=ScheduledJob.run_at)
-            )
-        )
-        .order_by(ScheduledJob.run_at, ScheduledJob.id)
-        .limit(some)
-    )
-    executions = session.scalars(
-        select(Execution)
-        .options(joinedload(Execution.rule).load_only(Rule.name))
-        .where(Execution.id.in_(trail.executions(names, FRAME, waiting(Execution))))
-        .order_by(Execution.run_at, Execution.id)
-        .limit(some)
-    )
-    found = [of_job(row, row.run_at) for row in jobs]
-    found += [of_execution(row, row.run_at) for row in executions]
-    return sorted(found, key=lambda each: each.place)[:some]

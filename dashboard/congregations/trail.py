@@ -8,9 +8,8 @@ of a congregation to find the few of a guest.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Self
+from typing import Any, Final
 from uuid import UUID
 
 from sqlalchemy import (
@@ -18,83 +17,21 @@ from sqlalchemy import (
     Select,
     and_,
     false,
-    or_,
     select,
-    true,
-    tuple_,
     union,
 )
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.sql import CompoundSelect
 
 from dashboard.congregations.records import Names
-from tasks.errors import InvalidInput
 from tasks.models import Event, Execution, JobState, ScheduledJob
 from tasks.operations.matching import Model, is_state
 
 #: Rows of one kind from which others are found, going back from a page's start.
 FRAME: Final = 200
-_PARTS: Final = 4
 
 Table = type[Event] | Model
 Ids = Select[UUID] | CompoundSelect[UUID]
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Place:
-    """Where a moment stands in a timeline; the greatest is the newest."""
-
-    at: datetime
-    rank: int  # of its kind: one instant has an order, too
-    id: UUID
-    number: int = 0  # of an attempt
-
-    @classmethod
-    def read(cls, text: str) -> Self:
-        """Read what ``str`` gave.
-
-        Raises:
-            InvalidInput: ``bad_cursor``, it is none of ours.
-        """
-        parts = text.split("~")
-        try:
-            at = datetime.fromisoformat(parts[0])
-            if len(parts) != _PARTS or at.tzinfo is None:
-                raise ValueError(text)
-            place = cls(at, int(parts[1]), UUID(parts[2]), int(parts[3]))
-            if not 0 <= place.number <= 10**9:
-                raise ValueError(text)
-        except (ValueError, OverflowError) as error:
-            raise InvalidInput(
-                "bad_cursor",
-                "This page of the timeline cannot be found; go to its start.",
-                field="cursor",
-            ) from error
-        return place
-
-    def __str__(self) -> str:
-        return f"{self.at.isoformat()}~{self.rank}~{self.id}~{self.number}"
-
-
-def before(
-    place: Place | None,
-    rank: int,
-    at: ColumnElement[datetime] | InstrumentedAttribute[datetime],
-    *keys: InstrumentedAttribute[Any],
-) -> ColumnElement[bool]:
-    """Return whether a row of the kind with ``rank`` stands before ``place``.
-
-    Args:
-        at: the column of its instant.
-        keys: the columns of ``id``, and of ``number`` if its kind has one.
-    """
-    if place is None:
-        return true()
-    if rank != place.rank:
-        same = at == place.at if rank < place.rank else false()
-        return or_(at < place.at, same)
-    values = (place.id, place.number)[: len(keys)]
-    return or_(at < place.at, and_(at == place.at, tuple_(*keys) < values))
 
 
 def events(names: Names, limit: int, *which: ColumnElement[bool]) -> Ids:
@@ -128,7 +65,7 @@ def executions(
     Args:
         since: the instant from which the page goes back; ``None``: from now.
     """
-    order = (Execution.created_at.desc(), Execution.id.desc())
+    order = (Execution.id.desc(),)  # ids rise with time
     parts = [_part(Execution, each, order, limit, which) for each in _booked(names)]
     if names.kind != "booking":
         parts += [

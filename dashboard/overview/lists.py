@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
-from typing import Final, Literal
+from typing import Any, Final, Literal
 from uuid import UUID
 
-from sqlalchemy import Select, and_, select
+from sqlalchemy import ColumnElement, Select, and_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from dashboard.congregations.moments import event_title
@@ -17,6 +16,7 @@ from tasks.models import (
     Booking,
     Congregation,
     Episode,
+    EpisodeGuest,
     Event,
     Execution,
     ExecutionState,
@@ -24,12 +24,33 @@ from tasks.models import (
     Rule,
     ScheduledJob,
 )
-from tasks.operations.matching import Model, is_state, of_same
+from tasks.models.base import EntityOfCongregation
+from tasks.operations.matching import Model, is_state
 
-#: When, id, state, booking, episode, rule, guest, episode's title, congregation.
-Named = Select[datetime, UUID, StrEnum, str | None, str | None, str, str, str, str]
+Named = Select[*tuple[Any, ...]]
+Table = type[Event] | Model
 #: Rows of each list.
 ROWS: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """Whom or what a row names, and the names that are known here."""
+
+    slug: str  # of the congregation
+    booking_id: str | None
+    episode_id: str | None
+    guest_id: str | None
+    booking: str | None  # the name of who booked
+    episode: str | None
+    guest: str | None
+
+    @property
+    def subject(self) -> str:
+        """The best word that there is; empty: the whole podcast."""
+        names = (self.booking, self.guest, self.episode)
+        ids = (self.booking_id, self.guest_id, self.episode_id)
+        return next(filter(None, (*names, *ids)), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +61,9 @@ class Line:
     kind: Literal["event", "execution", "job"]
     id: UUID
     title: str  # the rule's name, or the event's title
-    subject: str  # a guest, an episode or an id; empty: the whole podcast
     congregation: str
     state: str | None  # None: an event has none
+    about: About
 
 
 def coming(session: Session) -> list[Line]:
@@ -85,58 +106,55 @@ def _with_names(
     The ids come first: with the joins beside them SQLite may read every row.
     """
     first = ids.limit(ROWS).subquery("first")
-    return (
-        select(
-            at,
-            table.id,
-            table.state,
-            table.booking_id,
-            table.episode_id,
-            Rule.name,
-            Booking.guest_name,
-            Episode.title,
-            Congregation.name,
-        )
+    rows = (
+        select(at, table.id, table.state, Rule.name, Congregation.name, *_about(table))
         .join(first, first.c.id == table.id)
         .join(Rule, Rule.id == table.rule_id)
-        .join(Congregation, Congregation.id == table.congregation_id)
-        .outerjoin(Booking, of_same(Booking, table, table.booking_id))
-        .outerjoin(Episode, of_same(Episode, table, table.episode_id))
     )
+    return _joined(rows, table)
+
+
+def _about(table: Table) -> tuple[InstrumentedAttribute[Any], ...]:
+    """Return the columns of ``About``, in its order."""
+    ids = (table.booking_id, table.episode_id, table.guest_id)
+    return (
+        Congregation.slug,
+        *ids,
+        Booking.guest_name,
+        Episode.title,
+        EpisodeGuest.name,
+    )
+
+
+def _joined(rows: Select[*tuple[Any, ...]], table: Table) -> Named:
+    return (
+        rows.join(Congregation, Congregation.id == table.congregation_id)
+        .outerjoin(Booking, _same(Booking, table, table.booking_id))
+        .outerjoin(Episode, _same(Episode, table, table.episode_id))
+        .outerjoin(EpisodeGuest, _same(EpisodeGuest, table, table.guest_id))
+    )
+
+
+def _same(
+    model: type[EntityOfCongregation], table: Table, column: InstrumentedAttribute[Any]
+) -> ColumnElement[bool]:
+    return and_(model.congregation_id == table.congregation_id, model.id == column)
 
 
 def _lines(
     session: Session, rows: Named, kind: Literal["execution", "job"]
 ) -> Iterable[Line]:
-    for at, id_, state, booking, episode, rule, guest, title, house in session.execute(
-        rows
-    ):
-        subject = guest or title or booking or episode or ""
-        yield Line(at, kind, id_, rule, subject, house, state)
+    for at, id_, state, rule, house, *about in session.execute(rows):
+        yield Line(at, kind, id_, rule, house, state, About(*about))
 
 
 def _events(session: Session) -> Iterable[Line]:
-    rows = session.execute(
-        select(
-            Event.created_at,
-            Event.id,
-            Event.type,
-            Event.booking_id,
-            Event.episode_id,
-            Booking.guest_name,
-            Congregation.name,
-        )
-        .join(Congregation, Congregation.id == Event.congregation_id)
-        .outerjoin(
-            Booking,
-            and_(
-                Booking.congregation_id == Event.congregation_id,
-                Booking.id == Event.booking_id,
-            ),
-        )
+    newest = (
+        select(Event.created_at, Event.id, Event.type, Congregation.name)
+        .add_columns(*_about(Event))
         .order_by(Event.created_at.desc(), Event.id.desc())
         .limit(ROWS)
     )
-    for at, id_, type_, booking, episode, guest, house in rows:
-        subject = guest or booking or episode or ""
-        yield Line(at, "event", id_, event_title(type_), subject, house, None)
+    for at, id_, type_, house, *about in session.execute(_joined(newest, Event)):
+        title = event_title(type_)
+        yield Line(at, "event", id_, title, house, None, About(*about))

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from tasks.lane import COUNT_CAP
 from tasks.models import Execution, ExecutionState, ScheduledJob
+from tasks.models.base import born_from
 from tasks.operations.matching import is_state
 
 #: How far back executions are counted.
@@ -57,8 +58,8 @@ def fate(session: Session, rule_id: UUID, *, now: datetime) -> Fate:
     """Return how a rule fared; two queries, at most ``COUNT_CAP`` rows read."""
     newest = (
         select(Execution.state)
-        .where(Execution.rule_id == rule_id, Execution.created_at >= now - SPAN)
-        .order_by(Execution.created_at.desc(), Execution.id.desc())
+        .where(Execution.rule_id == rule_id, Execution.id >= born_from(now - SPAN))
+        .order_by(Execution.id.desc())
         .limit(COUNT_CAP)
         .subquery()
     )

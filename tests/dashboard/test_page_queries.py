@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from dashboard.audit.queries import AuditFilter, entries
 from dashboard.congregations import podcast_queries, queries
+from dashboard.congregations.records import names_of
 from dashboard.congregations.timeline import timeline
 from dashboard.lanes.queries import lane_views, runs
 from dashboard.overview import lists
@@ -128,7 +129,8 @@ def test_a_congregations_pages_are_read_within_the_scope(
         assert [row.id for row in found.rows] == ["b1"]
         assert len(podcast_queries.rules(session, podcast)) == 1
         booking = podcast_queries.booking(session, a, "b1").booking
-        assert len(timeline(session, booking, now=now)) == 5
+        story = timeline(session, names_of(booking), None, 9)
+        assert (len(story.ahead), len(story.past)) == (2, 3)
 
 
 def test_audit_entries_are_filtered_alike(engine: Engine, twins: list[UUID]) -> None:
