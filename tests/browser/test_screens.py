@@ -42,6 +42,10 @@ LISTS = {
     "audit": "/audit/",
     "tokens": "/tokens/",
     "token-new": "/tokens/new",
+    "sources": "/sources/",
+    "source-new": "/sources/new",
+    "feed-new": "/sources/feeds/new",
+    "guests-new": "/sources/guests/new",
     "operators": "/operators/",
     "password": "/account/password",
 }

@@ -123,6 +123,7 @@ def _twin(session: Session, slug: str, mark: str) -> Twin:
             "execution_id": str(execution.id),
             "job_id": str(job.id),
             "token_id": str(token.id),
+            **factories.sources(session, tenant, mark),
         },
     )
 

@@ -11,15 +11,22 @@ from sqlalchemy.orm import Session
 from tasks.models import (
     Booking,
     BookingStatus,
+    CallOutcome,
     Congregation,
     Execution,
     ExecutionContext,
     ExecutionState,
+    Feed,
+    FeedItem,
+    GuestImport,
     JobContext,
     OffsetUnit,
     Podcast,
     Rule,
     ScheduledJob,
+    Source,
+    SourceCall,
+    SourceKind,
     new_id,
 )
 from tasks.operations.rule_scope import write_scope
@@ -159,3 +166,53 @@ def job(session: Session, rule: Rule, **values: Any) -> ScheduledJob:
     )
     session.flush()
     return row
+
+
+def sources(session: Session, congregation_id: UUID, mark: str) -> dict[str, str]:
+    """Add one source of each kind with ``mark`` in its texts; returns their ids."""
+    common: dict[str, Any] = {"congregation_id": congregation_id, "podcast_id": "show"}
+    source = Source(
+        **common,
+        id=new_id(),
+        kind=SourceKind.CALCOM,
+        name=f"Bookings {mark}",
+        token=str(new_id()),
+        secret="",
+    )
+    feed = Feed(
+        **common, id=new_id(), url=f"https://example.org/{mark}", title=mark, error=mark
+    )
+    guests = GuestImport(
+        **common,
+        id=new_id(),
+        filename=f"{mark}.csv",
+        content={"columns": [["Name", "name"]], "rows": [[2, {"name": mark}]]},
+        created_by=mark,
+    )
+    session.add_all([source, feed, guests])
+    session.flush()
+    session.add_all(
+        [
+            SourceCall(
+                congregation_id=congregation_id,
+                source_id=source.id,
+                outcome=CallOutcome.IGNORED,
+                sentence=mark,
+                body=mark,
+                received_at=NOW,
+            ),
+            FeedItem(
+                congregation_id=congregation_id,
+                feed_id=feed.id,
+                guid_digest=mark,
+                episode_id=mark,
+                digest="",
+            ),
+        ]
+    )
+    session.flush()
+    return {
+        "source_id": str(source.id),
+        "feed_id": str(feed.id),
+        "import_id": str(guests.id),
+    }
