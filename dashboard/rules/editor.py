@@ -35,6 +35,7 @@ def new() -> str:
         form.show(queries.rule(db.session(), copied).rule)
         form.name.data = f"{form.name.data} (copy)"[:NAME_MAX]
         form.version.data = ""
+        form.enabled.data = False  # two rules that do the same, by mistake
     form.rule_id.data = str(new_id())
     return _page(form, None, drafts=True)
 

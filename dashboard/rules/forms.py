@@ -110,5 +110,4 @@ class RuleForm(
         """Return the field at which a problem of the engine's is shown."""
         if name != "podcast_ids":
             return name
-        place = self.place
-        return "podcasts" if place and place.is_several else "scope"
+        return "podcasts" if self.names_podcasts else "scope"

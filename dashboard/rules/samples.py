@@ -12,10 +12,10 @@ from sqlalchemy.orm import Session
 
 from dashboard.rules.scope import RuleScope
 from tasks.automation.context import build_full_context
-from tasks.templating.samples import sample_values
 from tasks.automation.triggers import Trigger
 from tasks.clock import utcnow
 from tasks.models import Booking, Episode, EpisodeGuest
+from tasks.templating.samples import sample_values
 
 #: The select offers this many, newest first.
 SAMPLES_MAX: Final = 30

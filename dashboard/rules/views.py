@@ -100,6 +100,8 @@ def switch(rule_id: UUID, verb: str) -> ResponseReturnValue:
             "success",
         )
     db.session.commit()
+    if request.args.get("coming"):  # there is nothing more to plan where it came from
+        return redirect(url_for(".detail", rule_id=rule_id), 303)
     return back(".detail", rule_id=rule_id)
 
 

@@ -299,7 +299,7 @@ def test_another_trigger_brings_other_fields_and_other_words(
     assert text is not None
     assert "A reminder" in text.text
     assert page.select_one("html") is None
-    assert "1 booking is in the calendar" in words(answer)
+    assert "Plan it also for the 1 booking in the calendar" in words(answer)
 
 
 def test_words_that_somebody_wrote_are_kept(
@@ -510,7 +510,7 @@ def test_a_bad_edit_changes_nothing(
     )
 
     assert answer.status_code == 422
-    assert "no such podcast" in words(answer)
+    assert "There is no podcast “elsewhere” here" in words(answer)
     assert read(Rule)[0].version == 1
 
 
@@ -523,7 +523,10 @@ def test_planning_what_comes_is_asked_for(
     assert "Plan for what is coming" in words(as_operator.get(quiet.location))
 
     asked = mail(house, trigger_type="time.before_recording", also_coming="y")
-    answer = as_operator.post("/rules/", data=asked)
+    foretold = as_operator.post("/rules/", data=asked)
+    assert "1 job is planned" in words(foretold)
+    assert read(ScheduledJob) == []
+    answer = as_operator.post("/rules/", data=asked | {"confirmed": "y"})
     (job,) = read(ScheduledJob)
     assert job.state is JobState.PENDING
     page = words(as_operator.get(answer.location))

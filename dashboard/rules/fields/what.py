@@ -9,7 +9,7 @@ from wtforms.widgets import CheckboxInput, ListWidget
 
 from dashboard.rules.choices import trigger_choices
 from dashboard.rules.fields.base import FieldGroup
-from dashboard.rules.scope import RuleScope
+from dashboard.rules.scope import SEVERAL, RuleScope
 from tasks.automation.triggers import TRIGGERS, Trigger
 from tasks.models import Rule
 from tasks.operations.rule_fields import NAME_MAX
@@ -43,6 +43,11 @@ class WhatFields(FieldGroup):
     def place(self) -> RuleScope | None:
         """Where the rule applies; None when the choice is none of ours."""
         return RuleScope.of(self.scope.data, self.podcasts.data or ())
+
+    @property
+    def names_podcasts(self) -> bool:
+        """Whether the podcasts are chosen one by one, in boxes."""
+        return str(self.scope.data or "").endswith(f"/{SEVERAL}")
 
     def said(self) -> dict[str, Any]:
         """Return the choices."""
