@@ -54,7 +54,9 @@ def _twin(session: Session, slug: str, mark: str) -> Twin:
     episode = Episode(**about, id=f"e-{slug}", title=mark)
     guest = EpisodeGuest(**about, id=f"g-{slug}", name=mark, episode_id=episode.id)
     session.add_all([episode, guest])
-    rule = factories.rule(session, tenant, name=f"Welcome {mark}")
+    step = {"number": 1, "delay": 5, "action": "email", "max_attempts": 5}
+    step["settings"] = factories.EMAIL_SETTINGS | {"subject": mark}
+    rule = factories.rule(session, tenant, name=f"Welcome {mark}", steps=[step])
     reminder = factories.reminder(session, tenant, name=f"Reminder {mark}")
     event = Event(
         congregation_id=tenant,

@@ -129,7 +129,7 @@ def test_what_is_wrong_with_a_step_is_said_at_its_field(
         create(session, of, step)
 
     assert list(refused.value.problems) == [field]
-    assert refused.value.problems[field].endswith((".", "yaml"))
+    assert len(refused.value.problems[field].split()) > 2
 
 
 def test_a_rule_has_only_so_many_steps(begin: Begin, of: UUID) -> None:
