@@ -30,15 +30,19 @@ screens: $(VENV)/.dev ## Make the pictures of README and docs anew
 chaos: $(VENV)/.dev ## Break things for hours, or replay a break (TIER=nightly SEED=...)
 	TIER=$(or $(TIER),nightly) $(BIN)/python -m pytest -q -rP tests/chaos
 
-bench: $(VENV)/.dev ## Measure speed side by side with bare SQL; writes docs/benchmarks.md
-	@ROUNDS=$(ROUNDS) DRAIN=$(DRAIN) EMIT=$(EMIT) $(BIN)/python -m bench
-ROUNDS ?= 5
-DRAIN ?= 20000
-EMIT ?= 10000
+bench: $(VENV)/.dev $(if $(PEERS),build/peers/.made) ## Measure speed side by side (PEERS=1: with other queues); writes docs/benchmarks.md
+	@RUNS=$(RUNS) N=$(N) $(BIN)/python -m bench $(or $(ONLY),$(if $(PEERS),peers) $(USUAL))
+USUAL := emit drain latency schedule web
 
-bench-data: $(VENV)/.dev ## Measure what N finished executions cost the others
-	@$(BIN)/python -m bench data $(N)
-N ?= 1000000
+bench-data: $(VENV)/.dev ## Measure what up to N finished executions cost the others
+	@SIZES=$(if $(N),10000$(comma)$(N)) $(BIN)/python -m bench size
+comma := ,
+
+build/peers/.made: bench/peers.txt | $(VENV)/.made
+	@echo "Installing the other queues into build/peers ..."
+	@$(BIN)/python -m venv build/peers
+	@build/peers/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r $<
+	@touch $@
 
 check: $(VENV)/.dev ## Check format, style, types and directions
 	$(BIN)/ruff format --check .

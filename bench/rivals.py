@@ -169,3 +169,22 @@ def _of(rival: Rival, url: URL, redis_url: str, client: redis.Redis) -> Contesta
     )
     workers = [[word.format(redis=redis_url) for word in one] for one in rival.workers]
     return Contestant(rival.title, rival.keeps, workers, fill, left, environ)
+
+
+def versions() -> str:
+    """Return the peers' versions; nothing when they are not installed."""
+    if not PYTHON.exists():
+        return ""
+    names = ("celery", "rq", "dramatiq", "huey", "procrastinate", "pgqueuer", "asyncpg")
+    ask = (
+        "import sys; from importlib.metadata import version; "
+        "print(', '.join(f'{name} {version(name)}' for name in sys.argv[1:]))"
+    )
+    told = subprocess.run(  # noqa: S603  # our own words
+        [str(PYTHON), "-c", ask, *names],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    return f"Peers: {told.stdout.strip()}."

@@ -23,7 +23,8 @@ N_SCHEDULED: Final = _number("SCHEDULED", 100_000)
 LIMIT: Final = float(_number("LIMIT", 60))
 #: Finished executions of the large table; the sizes on the way are measured as well.
 SIZES: Final = tuple(
-    int(size) for size in os.environ.get("SIZES", "10000,1000000,5000000").split(",")
+    int(size)
+    for size in (os.environ.get("SIZES") or "10000,1000000,5000000").split(",")
 )
 
 
