@@ -9,6 +9,7 @@ from flask import Flask, Response, abort, current_app, request
 
 from dashboard.config import STATIC_MAX_AGE
 from dashboard.web import READS
+from tasks.outbound.unsubscribing import PATH as UNSUBSCRIBE
 
 _POLICY: Final = "; ".join(
     (
@@ -25,6 +26,8 @@ _POLICY: Final = "; ".join(
         "frame-ancestors 'none'",
     )
 )
+#: Addresses whose callers prove themselves without cookies: by a token, by the link.
+_OWN_PROOF: Final = ("/api/", UNSUBSCRIBE)
 _HEADERS: Final = {
     "Content-Security-Policy": _POLICY,
     "X-Content-Type-Options": "nosniff",
@@ -55,7 +58,7 @@ def _protect(response: Response) -> Response:
 
 def _refuse_foreign_pages() -> None:
     """Refuse a change that another site's page asks this browser to make."""
-    if request.method in READS or request.path.startswith("/api/"):
+    if request.method in READS or request.path.startswith(_OWN_PROOF):
         return
     if request.headers.get("Sec-Fetch-Site", "same-origin") not in {
         "same-origin",

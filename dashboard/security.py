@@ -35,6 +35,8 @@ PUBLIC: Final = frozenset(
         "security.login",
         "setup.show",
         "setup.finish_setup",
+        "unsubscribe.show",
+        "unsubscribe.end",
     }
 )
 #: Blueprints that ask for their own credentials.

@@ -19,6 +19,7 @@ SUBJECT_KINDS: Final = (
     "lane",
     "congregation",
     "token",
+    "suppression",
     "operator",
 )
 #: What browsers send for a datetime-local field, with and without seconds.

@@ -1,0 +1,75 @@
+"""The forms of suppressions: the filter, and a new entry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from flask_wtf import FlaskForm
+from wtforms import RadioField, SearchField, SelectChoice, SelectField, StringField
+from wtforms.validators import InputRequired
+
+from dashboard.filter_fields import clean
+from tasks.errors import InvalidInput
+from tasks.models import Congregation, SuppressionReason
+from tasks.operations.suppressions import BY_HAND, NOTE_MAX
+
+
+class SuppressionFilter(FlaskForm):  # type: ignore[misc]  # WTForms has no types
+    """Which addresses to list; it reads the address, so a filtered list is a link."""
+
+    class Meta:
+        """A filter changes nothing, so it needs no token."""
+
+        csrf = False
+
+    q = SearchField("Address begins with", filters=[clean])
+
+    @property
+    def beginning(self) -> str:
+        """How the addresses begin; empty: any."""
+        return (self.q.data or "")[:254]
+
+
+class SuppressionForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
+    """What an operator says about an address that is to get no mails."""
+
+    address = StringField(
+        "E-mail address", render_kw={"inputmode": "email", "autocomplete": "off"}
+    )
+    congregation_id = SelectField(
+        "Congregation",
+        [InputRequired("Choose a congregation.")],
+        invalid_choice_message="Choose a congregation.",
+        description="Others may still write to the address.",
+    )
+    reason = RadioField(
+        "Why",
+        invalid_choice_message="Choose why.",
+        choices=[SelectChoice(reason.value, text) for reason, text in BY_HAND.items()],
+        default=SuppressionReason.ASKED.value,
+    )
+    note = StringField(
+        "Note", description="Optional.", render_kw={"maxlength": NOTE_MAX}
+    )
+
+    def offer(self, congregations: Sequence[Congregation]) -> None:
+        """Say which congregations may be chosen."""
+        self.congregation_id.choices = [
+            SelectChoice(str(one.id), one.name) for one in congregations
+        ]
+
+    @property
+    def congregation(self) -> UUID:
+        """The chosen congregation; only asked for when the form is valid."""
+        return UUID(self.congregation_id.data)
+
+    @property
+    def why(self) -> SuppressionReason:
+        """The chosen reason; only asked for when the form is valid."""
+        return SuppressionReason(self.reason.data)
+
+    def refuse(self, refused: InvalidInput) -> None:
+        """Show the engine's refusal at the field that it names."""
+        name = refused.field if refused.field in self.data else "address"
+        self[name].errors = [*self[name].errors, refused.message]
