@@ -142,8 +142,9 @@ class ConditionsFields(FieldGroup):
         for name, problem in problems.items():
             if not is_of_condition(name):
                 continue
-            errors.append(problem)
             _, _, place = name.partition(".")
+            # A text is about all of them; what stands at a field is told there.
+            errors.append({place: problem} if place else problem)
             if place:
                 number, _, part = place.partition(".")
                 self._written[int(number)][part].errors = [problem]
