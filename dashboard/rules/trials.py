@@ -22,6 +22,7 @@ from tasks.automation.steps import Step, all_steps
 from tasks.automation.triggers import TIME_TRIGGERS
 from tasks.models import Rule
 from tasks.operations.rule_tests import TESTED
+from tasks.outbound.layout import UNSUBSCRIBE, html_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +38,12 @@ class StepTrial:
 
     @property
     def html(self) -> str:
-        """The HTML of a mail; empty when it has none."""
-        return str((self.message or {}).get("html") or "")
+        """The HTML of a mail as it arrives; empty when it has none."""
+        if self.message is None or self.step.action != "email":
+            return ""
+        return html_of(
+            self.message, UNSUBSCRIBE if self.message.get("optional") else None
+        )
 
     @property
     def is_testable(self) -> bool:

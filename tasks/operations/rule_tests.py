@@ -29,6 +29,8 @@ TESTED: Final[Mapping[str, str]] = {
 }
 MARK: Final = "[TEST]"
 _ACTION: Final = "rule.tested"
+#: What a test of a mail keeps besides its words.
+_FRAME: Final = ("look", "locale")
 _BODY: Final = re.compile(r"<body[^>]*>", re.IGNORECASE)
 
 
@@ -95,13 +97,15 @@ def as_test(action: str, message: Message, rule: Rule, address: str) -> Message:
         return {**message, "body": {**body, "test": True}}
     words = f"This is a test of the rule “{rule.name}”. Nobody else received it."
     marked: dict[str, Any] = {
-        "to": address if action == "email" else message["to"],
+        "to": message["to"],
         "subject": f"{MARK} {message['subject']}"[:SUBJECT_MAX].strip(),
         "text": f"{MARK} {words}\n\n{message['text']}",
     }
-    if action == "email":
-        marked["html"] = _marked_html(str(message.get("html") or ""), words)
-    return marked
+    if action != "email":
+        return marked
+    frame: dict[str, Any] = {name: message[name] for name in _FRAME if name in message}
+    html = _marked_html(str(message.get("html") or ""), words)
+    return {**frame, **marked, "to": address, "html": html, "optional": False}
 
 
 def _marked_html(html: str, words: str) -> str:
