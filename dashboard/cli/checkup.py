@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -55,6 +56,7 @@ def check_all(config: Config) -> Iterator[Finding]:
         engine.dispose()
     yield check_broker(config)
     yield check_mail(config)
+    yield check_notifications()
 
 
 def check_database(config: Config, engine: Engine) -> Finding:
@@ -167,6 +169,18 @@ def check_mail(config: Config) -> Finding:
             "Is SMTP_URL right, and may this machine reach it?",
         )
     return Finding("mail", True, f"{address[0]}:{address[1]} answers")
+
+
+def check_notifications() -> Finding:
+    """Is the library of chats and phones there?"""
+    if importlib.util.find_spec("apprise") is None:
+        return Finding(
+            "notify",
+            False,
+            "the Python package apprise is not installed",
+            "Rules that notify a chat or phone fail until it is; mails do not need it.",
+        )
+    return Finding("notify", True, "chats and phones can be notified")
 
 
 def _expect_greeting(connection: socket.socket) -> None:

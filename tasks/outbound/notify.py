@@ -22,8 +22,8 @@ from tasks.secrets import SecretBox
 TOTAL_SECONDS: Final = 20.0
 #: What is said where the library is not there; ``carillon doctor`` says it as well.
 NOT_INSTALLED: Final = (
-    "Notifications need the package Apprise, which is not installed here: "
-    "pip install 'carillon[notify]'."
+    "Notifications need the Python package apprise, which is not installed here; "
+    "install Carillon's requirements again."
 )
 #: How the library tells the status of an answer that is no success.
 _STATUS: Final = re.compile(r"error=(\d{3})\b")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +14,9 @@ from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 from werkzeug.test import TestResponse
 
+from dashboard.rules.fields.deed import ACTION_GROUPS
+from dashboard.rules.sentences import deed
+from tasks.automation.actions import ACTIONS
 from tasks.models import Rule, new_id
 from tests.support import factories
 
@@ -311,3 +315,13 @@ def test_a_sweep_that_a_rule_asked_for_leads_to_its_execution(
     page = soup(as_viewer.get("/lanes/janitor"))
 
     assert page.select_one(f'a[href="/executions/{UUID(int=7)}"]')
+
+
+@pytest.mark.parametrize("name", ACTIONS)
+def test_every_action_has_its_fields_its_partials_and_its_sentence(name: str) -> None:
+    templates = Path(__file__).parents[2] / "templates" / "rules"
+
+    assert name in ACTION_GROUPS
+    assert (templates / f"_fields_{name}.html").exists()
+    assert (templates / f"_does_{name}.html").exists()
+    assert deed(name, {}) != name
