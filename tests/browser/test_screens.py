@@ -40,6 +40,8 @@ LISTS = {
     "lane": "/lanes/executions",
     "congregations": "/congregations/",
     "audit": "/audit/",
+    "suppressions": "/suppressions/",
+    "suppression-new": "/suppressions/new",
     "tokens": "/tokens/",
     "token-new": "/tokens/new",
     "sources": "/sources/",

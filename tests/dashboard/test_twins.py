@@ -26,9 +26,11 @@ from tasks.models import (
     ExecutionMessage,
     ExecutionState,
     OfCongregation,
+    SuppressionReason,
     new_id,
 )
 from tasks.operations.audit import Actor, Subject, record
+from tasks.operations.suppressions import suppress
 from tasks.operations.tokens import SCOPES, create_token
 from tests.dashboard.conftest import Browser
 from tests.support import factories
@@ -56,7 +58,15 @@ def _twin(session: Session, slug: str, mark: str) -> Twin:
     session.add_all([episode, guest])
     step = {"number": 1, "delay": 5, "action": "email", "max_attempts": 5}
     step["settings"] = factories.EMAIL_SETTINGS | {"subject": mark}
-    rule = factories.rule(session, tenant, name=f"Welcome {mark}", steps=[step])
+    wanted = {"field": "guest.name", "operator": "is", "value": mark}
+    rule = factories.rule(
+        session,
+        tenant,
+        name=f"Welcome {mark}",
+        steps=[step],
+        conditions={"rows": [wanted]},
+        rate_limit=1,
+    )
     reminder = factories.reminder(session, tenant, name=f"Reminder {mark}")
     event = Event(
         congregation_id=tenant,
@@ -99,7 +109,27 @@ def _twin(session: Session, slug: str, mark: str) -> Twin:
                 outcome=DecisionOutcome.FIRED,
                 execution_id=execution.id,
             ),
+            Decision(
+                congregation_id=tenant,
+                event_id=event.id,
+                rule_id=rule.id,
+                rule_version=1,
+                outcome=DecisionOutcome.NO,
+                reason="condition_false",
+                detail=f"Seen: {mark}",
+            ),
+            RateSlot(
+                **common, number=1, rule_id=rule.id, at=NOW + timedelta(days=9_000)
+            ),
         ]
+    )
+    silent = suppress(
+        session,
+        tenant,
+        f"{mark}@example.org",
+        SuppressionReason.ASKED,
+        Actor("system"),
+        note=mark,
     )
     token, _ = create_token(
         session, tenant, f"Site {mark}", SCOPES, None, Actor("system")
@@ -125,6 +155,7 @@ def _twin(session: Session, slug: str, mark: str) -> Twin:
             "execution_id": str(execution.id),
             "job_id": str(job.id),
             "token_id": str(token.id),
+            "suppression_id": str(silent.id),
             **factories.sources(session, tenant, mark),
         },
     )
