@@ -139,8 +139,97 @@ def test_an_event_that_no_rule_waits_for_says_so(
     as_viewer: FlaskClient, add: Callable[..., UUID]
 ) -> None:
     text = words(as_viewer.get(f"/events/{add()}"))
-    assert "No rule waits for this." in text
+    assert "Nothing came of it: no rule waits for booking.confirmed." in text
     assert "there was no rule with this trigger" in text
+
+
+def test_rules_that_said_nothing_are_told_with_the_reason_or_counted(
+    as_viewer: FlaskClient,
+    sqlite_engine: Engine,
+    house: UUID,
+    add: Callable[..., UUID],
+) -> None:
+    event_id = add(created_at=utcnow() - timedelta(days=1))
+    with Session(sqlite_engine) as session, session.begin():
+        factories.rule(session, house, name="Made later")
+        session.add(Podcast(congregation_id=house, id="other", title="Other"))
+        session.flush()
+        factories.rule(session, house, name="Elsewhere", podcast_id="other")
+        for n in range(25):
+            factories.rule(session, house, name=f"Old {n}")
+        for trigger in ("booking.declined", "guest.responded", "episode.published"):
+            factories.rule(session, house, name=trigger, trigger_type=trigger)
+        factories.rule(session, house, name="Deleted", deleted_at=utcnow())
+    page = as_viewer.get(f"/events/{event_id}")
+    text = words(page)
+    assert "Why nothing fired" in text
+    assert "no rule waited for it then" in text
+    assert "Made later The rule was made on" in text
+    assert "after that: rules do not act on what was before them." in text
+    assert "Elsewhere The rule belongs to another podcast." in text
+    assert "3 rules wait for other triggers." in text
+    assert "And 7 more that wait for the same" in text
+    assert "Deleted" not in text
+    assert len(soup(page).select(".silent li")) == 20
+
+
+def test_many_decisions_are_paged_the_yes_first(
+    as_viewer: FlaskClient,
+    sqlite_engine: Engine,
+    house: UUID,
+    add: Callable[..., UUID],
+) -> None:
+    event_id = add()
+    with Session(sqlite_engine) as session, session.begin():
+        for n in range(55):
+            rule = factories.rule(session, house, name=f"Rule {n}")
+            said = {"reason": "condition_false", "detail": f"Seen: {n}."}
+            session.add(
+                Decision(
+                    congregation_id=house,
+                    event_id=event_id,
+                    rule_id=rule.id,
+                    rule_version=1,
+                    outcome=DecisionOutcome.NO if n else DecisionOutcome.FIRED,
+                    **(said if n else {}),
+                )
+            )
+    first = as_viewer.get(f"/events/{event_id}")
+    rows = soup(first).select(".decisions:not(.silent) > li")
+    assert len(rows) == 50
+    assert rows[0]["data-outcome"] == "fired"
+    assert "1 rule fired. 54 rules said no." in words(first)
+    assert "A condition of the rule was not met. Seen: 3." in words(first)
+    link = soup(first).select_one("a[rel=next]")
+    assert link is not None
+    second = as_viewer.get(str(link["href"]))
+    assert len(soup(second).select(".decisions:not(.silent) > li")) == 5
+
+
+def test_a_rule_that_fired_shows_how_its_execution_ended(
+    as_viewer: FlaskClient,
+    sqlite_engine: Engine,
+    house: UUID,
+    add: Callable[..., UUID],
+) -> None:
+    event_id = add()
+    with Session(sqlite_engine) as session, session.begin():
+        rule = factories.rule(session, house)
+        made = factories.execution(
+            session, rule, event_id=event_id, state="skipped", reason="suppressed"
+        )
+        session.add(
+            Decision(
+                congregation_id=house,
+                event_id=event_id,
+                rule_id=rule.id,
+                rule_version=1,
+                outcome=DecisionOutcome.FIRED,
+                execution_id=made.id,
+            )
+        )
+    text = words(as_viewer.get(f"/events/{event_id}"))
+    assert "which ended so: The recipient does not want messages." in text
 
 
 def test_a_decision_of_an_older_version_says_so(

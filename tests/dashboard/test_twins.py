@@ -16,6 +16,7 @@ from dashboard.operators.models import RoleName
 from tasks.db import sessions
 from tasks.models import (
     Attempt,
+    AttemptOutcome,
     AuditEntry,
     Base,
     Decision,
@@ -96,7 +97,15 @@ def _twin(session: Session, slug: str, mark: str) -> Twin:
     common = {"congregation_id": tenant, "execution_id": execution.id}
     session.add_all(
         [
-            Attempt(**common, number=1, worker=mark, started_at=NOW, error=mark),
+            Attempt(
+                **common,
+                number=1,
+                worker=mark,
+                started_at=NOW,
+                finished_at=NOW,
+                outcome=AttemptOutcome.FAILED,
+                error=mark,
+            ),
             ExecutionMessage(
                 **common, message={"subject": mark, "html": mark}, composed_at=NOW
             ),
