@@ -108,7 +108,7 @@ def more(rule: Rule) -> str:
     """Return what the rule does later, as the end of a sentence; empty: nothing."""
     steps = later_steps(rule)
     if len(steps) > 1:
-        return f", and {len(steps)} steps later"
+        return f", then {len(steps)} more steps"
     only = "".join(deed(each.action, each.settings) for each in steps)
     return f", then {after(steps[0].delay)} {only}" if only else ""
 
