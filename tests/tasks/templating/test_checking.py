@@ -7,6 +7,7 @@ import pytest
 
 from tasks.automation.messages import check_template
 from tasks.automation.triggers import TRIGGERS
+from tasks.templating.checking import find_problem
 
 VARIABLES = TRIGGERS["booking.confirmed"].variables
 DOUBLING = "{% assign s = 'xxxxxxxxxx' %}" + "{% assign s = s | append: s %}" * 40
@@ -146,7 +147,7 @@ def test_no_template_costs_much_time_or_memory(source: str) -> None:
     tracemalloc.start()
     began = time.thread_time()
 
-    check_template(source, VARIABLES)
+    find_problem(source, VARIABLES)  # here, where it can be measured
 
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
