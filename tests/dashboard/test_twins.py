@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from uuid import UUID
 
 import pytest
@@ -27,6 +28,7 @@ from tasks.models import (
     ExecutionMessage,
     ExecutionState,
     OfCongregation,
+    RateSlot,
     SuppressionReason,
     new_id,
 )
