@@ -15,7 +15,14 @@ from dashboard.paging import Page, paginate
 from dashboard.scheduled.lines import Line, lines
 from tasks.errors import NotFound
 from tasks.lane import COUNT_CAP
-from tasks.models import AuditEntry, JobContext, JobState, ScheduledJob
+from tasks.models import (
+    AuditEntry,
+    Decision,
+    JobContext,
+    JobState,
+    Reason,
+    ScheduledJob,
+)
 from tasks.operations.matching import Matching, narrow
 
 
@@ -26,6 +33,7 @@ class Detail:
     line: Line
     context: dict[str, Any] | None
     deeds: Sequence[AuditEntry]  # newest first
+    seen: str | None = None  # what was seen of conditions that did not hold
 
 
 def page(
@@ -62,7 +70,7 @@ def counts(session: Session, matching: Matching) -> Mapping[JobState, int]:
 
 
 def detail(session: Session, job_id: UUID) -> Detail:
-    """Return one job with its snapshot; three queries.
+    """Return one job with its snapshot; four queries at most.
 
     Raises:
         NotFound: the session sees no such job.
@@ -77,4 +85,21 @@ def detail(session: Session, job_id: UUID) -> Detail:
         raise NotFound("unknown_scheduled_job", "There is no such scheduled job.")
     *columns, context = row
     line = Line(*columns)
-    return Detail(line, context, deeds(session, "scheduled_job", line.job))
+    return Detail(
+        line,
+        context,
+        deeds(session, "scheduled_job", line.job),
+        _seen(session, line.job),
+    )
+
+
+def _seen(session: Session, job: ScheduledJob) -> str | None:
+    if job.reason != Reason.CONDITION_FALSE:
+        return None
+    return session.scalar(
+        select(Decision.detail).where(
+            Decision.rule_id == job.rule_id,
+            Decision.created_at == job.settled_at,
+            Decision.scheduled_job_id == job.id,
+        )
+    )

@@ -147,7 +147,7 @@ def _wrong_field(field: object, trigger: Trigger) -> str | None:
     if name in fields_of(trigger):
         return None
     if not is_told(name, trigger):
-        near = get_close_matches(name, fields_of(trigger), n=1)
+        near = get_close_matches(name, fields_of(trigger), n=1, cutoff=0.75)
         hint = f" Did you mean {near[0]}?" if near else ""
         return f"There is no field {name} here.{hint}"
     if trigger.is_time:

@@ -11,10 +11,11 @@ import pytest
 from bs4 import BeautifulSoup, Tag
 from flask.testing import FlaskClient
 from sqlalchemy import Engine, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, sessionmaker
 from werkzeug.test import TestResponse
 
 from tasks.clock import utcnow
+from tasks.lanes import scheduled_jobs
 from tasks.models import (
     AuditEntry,
     Decision,
@@ -25,6 +26,7 @@ from tasks.models import (
     new_id,
 )
 from tests.support import factories
+from tests.support.fakes import FakePost, bench
 
 XSS = "<script>alert(1)</script>"
 GUEST = {
@@ -317,3 +319,16 @@ def test_the_page_tells_that_a_loop_was_stopped(
     page = as_operator.get(f"/rules/{id_}")
     assert bool(soup(page).find(id="loop-notice")) is is_told
     assert "30 times within an hour" in words(page)
+
+
+def test_a_job_tells_which_condition_did_not_hold(
+    as_operator: FlaskClient, house: UUID, sqlite_engine: Engine
+) -> None:
+    row = {"field": "guest.email", "operator": "empty"}
+    with Session(sqlite_engine) as session, session.begin():
+        rule = factories.reminder(session, house, conditions={"rows": [row]})
+        id_ = factories.job(session, rule).id
+    work = bench(sessionmaker(sqlite_engine), lambda: factories.NOW, FakePost())
+    assert scheduled_jobs.sweep(work, 10).skipped == (id_,)
+    page = words(as_operator.get(f"/scheduled/{id_}"))
+    assert "Wanted: guest.email is empty. Seen: “joerg@example.org”." in page
