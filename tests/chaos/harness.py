@@ -201,7 +201,7 @@ def installation(
         environ = _environment(url, redis_url, folder, mails, hooks) | settings
         config = Config.from_environ(environ)
         queue.configure(config)
-        engine = make_engine(url)
+        engine = make_engine(url, loop_rate=config.loop_rate)
         migrations.upgrade(engine)
         with sessions(engine).begin() as session:
             tenant = _fill(session, config, hooks.url("/hook"))
@@ -231,6 +231,7 @@ def _environment(
         WEBHOOK_PORTS=str(hooks.port),
         LEASE_SECONDS=str(LEASE_SECONDS),
         RESCUE_SECONDS="1",
+        LOOP_RATE="100000",  # the producer means it: one booking, again and again
     )
 
 
