@@ -28,9 +28,11 @@ from sqlalchemy import (
     tuple_,
     update,
 )
-from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import InstrumentedAttribute, Session
 from sqlalchemy.sql.dml import ReturningUpdate
+from sqlalchemy.types import TypeEngine
+
+from tasks.arrays import array, values_of
 
 #: Puts a row's value and the column as it is together to what the column becomes.
 Merge = Callable[[ColumnElement[Any], ColumnElement[Any]], ColumnElement[Any]]
@@ -49,8 +51,7 @@ def among(
     """Return the condition that the column has one of ``values``."""
     if not is_postgres(session):
         return attribute.in_(values)
-    array = bindparam(None, list(values), type_=ARRAY(attribute.type))
-    return attribute == any_(array)
+    return attribute == any_(_given(attribute.type, values))
 
 
 def among_pairs(
@@ -63,10 +64,14 @@ def among_pairs(
     if not is_postgres(session):
         return columns.in_(pairs)
     arrays = (
-        func.unnest(bindparam(None, [pair[n] for pair in pairs], type_=ARRAY(a.type)))
-        for n, a in enumerate(attributes)
+        func.unnest(_given(attribute.type, [pair[n] for pair in pairs]))
+        for n, attribute in enumerate(attributes)
     )
     return columns.in_(select(*arrays))
+
+
+def _given(kind: TypeEngine[Any], values: Sequence[Any]) -> ColumnElement[Any]:
+    return array(None, kind, values_of(kind, values))
 
 
 def _is_uniform(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
@@ -133,7 +138,9 @@ class BulkUpdate:
     ) -> dict[str, Any]:
         """Return the parameters: an array, or the one value that all rows share."""
         sets: dict[str, Any] = {
-            f"{_PREFIX}{name}": [row[name] for row in rows]
+            f"{_PREFIX}{name}": values_of(
+                self._table.c[name].type, [row[name] for row in rows]
+            )
             for name in (*self._keys, *varied)
         }
         for name in self._columns:
@@ -156,10 +163,7 @@ class BulkUpdate:
     def _make_for_arrays(self, varied: frozenset[str]) -> ReturningUpdate[Any] | Update:
         types = {name: self._table.c[name].type for name in self._keys}
         types |= {name: self._table.c[name].type for name in sorted(varied)}
-        arrays = (
-            bindparam(f"{_PREFIX}{name}", type_=ARRAY(kind))
-            for name, kind in types.items()
-        )
+        arrays = (array(f"{_PREFIX}{name}", kind) for name, kind in types.items())
         columns = (column(f"{_PREFIX}{name}", kind) for name, kind in types.items())
         new = func.unnest(*arrays).table_valued(*columns, name="new").render_derived()
         values = {name: new.c[f"{_PREFIX}{name}"] for name in types}
@@ -206,11 +210,26 @@ def insert_many(
     if not is_postgres(session) or len(rows) < ARRAYS_FROM:
         session.execute(insert(table), list(rows))
         return
+    varied = varied_of(rows)
+    statement = _insert_from(table, tuple(rows[0]), varied)
+    session.execute(statement, parameters(table, rows, varied))
+
+
+def varied_of(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return the columns that differ from row to row; never none."""
     names = tuple(rows[0])
-    varied = tuple(name for name in names if not _is_uniform(rows, name))
-    sets = {name: rows[0][name] for name in names}
-    sets |= {name: [row[name] for row in rows] for name in varied}
-    session.execute(_insert_from(table, names, varied), sets)
+    return tuple(n for n in names if not _is_uniform(rows, n)) or names[:1]
+
+
+def parameters(
+    table: Table, rows: Sequence[Mapping[str, Any]], varied: tuple[str, ...]
+) -> dict[str, Any]:
+    """Return the parameters of ``from_arrays``."""
+    arrays = {
+        name: values_of(table.c[name].type, [row[name] for row in rows])
+        for name in varied
+    }
+    return {**rows[0], **arrays}
 
 
 @lru_cache
@@ -229,7 +248,7 @@ def from_arrays(
     The others have one value for all rows; each parameter has its column's name.
     """
     kinds = {name: table.c[name].type for name in names}
-    arrays = (bindparam(name, type_=ARRAY(kinds[name])) for name in varied)
+    arrays = (array(name, kinds[name]) for name in varied)
     columns = (column(name, kinds[name]) for name in varied)
     new = func.unnest(*arrays).table_valued(*columns, name="new").render_derived()
     return select(

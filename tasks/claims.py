@@ -28,6 +28,12 @@ SUSPECT_CRASHES: Final = 2
 _SUSPECTS_LOCK: Final = 0x5355_5350
 
 
+#: Whether a row is running, asked of few rows by their ids.  Asked by the state,
+#: PostgreSQL may go through the index of leases, which is full of dead entries while
+#: many rows pass through it.
+IS_LEASED: Final = Execution.lease_until.is_not(None)
+
+
 def is_due(model: Due, now: datetime) -> tuple[ColumnElement[bool], ...]:
     """Return what makes a row due.
 

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Insert, Table, TextClause, bindparam, column, func, select
+from sqlalchemy import Table, TextClause
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Session
+from sqlalchemy.sql.dml import ReturningInsert
 
-from tasks.bulk import is_postgres
+from tasks.bulk import (
+    ARRAYS_FROM,
+    from_arrays,
+    is_postgres,
+    parameters,
+    varied_of,
+)
 from tasks.models.event import Event
 from tasks.models.execution import Execution
 from tasks.models.scheduled_job import ScheduledJob
-
-#: From here on, arrays beat one set of parameters for each row.
-_ARRAYS_FROM: Final = 3
 
 
 def insert_new(
@@ -43,11 +46,11 @@ def insert_new(
         return set()
     # The table, not the class: the ORM would look for rows of its identity map.
     table = model.metadata.tables[model.__tablename__]
-    if is_postgres(session) and len(rows) >= _ARRAYS_FROM:
+    if is_postgres(session) and len(rows) >= ARRAYS_FROM:
         names = tuple(rows[0])
-        statement = _from_arrays(table, names, tuple(unique), among)
-        arrays = {name: [row[name] for row in rows] for name in names}
-        return set(session.scalars(statement, arrays))
+        varied = varied_of(rows)
+        statement = _from_arrays(table, names, varied, tuple(unique), among)
+        return set(session.scalars(statement, parameters(table, rows, varied)))
     dialect = postgresql if is_postgres(session) else sqlite
     plain = (
         dialect.insert(table)
@@ -61,20 +64,17 @@ def insert_new(
 def _from_arrays(
     table: Table,
     names: tuple[str, ...],
+    varied: tuple[str, ...],
     unique: tuple[str, ...],
     among: TextClause | None,
-) -> Insert:
+) -> ReturningInsert[UUID]:
     """Return an INSERT whose text is the same for any number of rows.
 
     Without it most of the time goes into parsing the parameters of a long VALUES list.
     """
-    kinds = {name: table.c[name].type for name in names}
-    arrays = (bindparam(name, type_=ARRAY(kind)) for name, kind in kinds.items())
-    columns = (column(name, kind) for name, kind in kinds.items())
-    new = func.unnest(*arrays).table_valued(*columns, name="new").render_derived()
     return (
         postgresql.insert(table)
-        .from_select(names, select(*(new.c[name] for name in names)))
+        .from_select(names, from_arrays(table, names, varied))
         .on_conflict_do_nothing(index_elements=list(unique), index_where=among)
         .returning(table.c.id)
     )

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from tasks.automation.actions import ACTIONS
 from tasks.bulk import among
-from tasks.claims import due_ids, next_suspect
+from tasks.claims import IS_LEASED, due_ids, next_suspect
 from tasks.held import Claim
 from tasks.lane import Bench
 from tasks.models.execution import Execution, ExecutionState
@@ -85,7 +85,7 @@ def claim(session: Session, bench: Bench, *, limit: int) -> list[Running]:
             effect_at=case((_TABLE.c.action.in_(quick), now), else_=null()),
         )
         .returning(*_COLUMNS)
-    )
+    ).all()
     running = {row.id: Running(*row) for row in leased}
     return [running[id_] for id_ in ids if id_ in running]
 
@@ -95,9 +95,9 @@ def look_again(session: Session, claims: Sequence[Claim]) -> list[Running]:
     rows = session.execute(
         select(*_COLUMNS).where(
             among(session, Execution.id, [each.execution_id for each in claims]),
-            Execution.state == literal_column("'running'"),
+            IS_LEASED,
         )
-    )
+    ).all()
     found = {(row.id, row.attempt): Running(*row) for row in rows}
     keys = [(each.execution_id, each.attempt) for each in claims]
     return [found[key] for key in keys if key in found]

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Table, func, literal_column
+from sqlalchemy import Table, func
 from sqlalchemy.orm import Session
 
 from tasks.bulk import BulkUpdate, insert_many
+from tasks.claims import IS_LEASED
 from tasks.executing.verdicts import Verdict
 from tasks.held import Claim
 from tasks.models.execution import SETTLED, Attempt, AttemptOutcome, Execution
@@ -29,7 +30,7 @@ _settle_executions: Final = BulkUpdate(
     },
     constant={"worker": None, "lease_until": None},
     # The fence: whoever lost the row changes nothing.
-    where=(Execution.state == literal_column("'running'"),),
+    where=(IS_LEASED,),
     returning=("id", "attempt", "congregation_id", "claimed_at", "effect_at"),
 )
 
