@@ -21,7 +21,7 @@ LANES: Final = (
         sweep=executions.sweep,
         backlog=executions.backlog,
         every=timedelta(seconds=1),
-        batch=200,
+        batch=500,
         workers=8,
     ),
     Lane(

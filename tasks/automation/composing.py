@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from tasks.automation.actions import ACTIONS
 from tasks.automation.actions.base import (
@@ -22,8 +21,7 @@ logger = logging.getLogger(__name__)
 _BUG: Final = "The message could not be made: an error in the program, see its log."
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(NamedTuple):
     """A message that is wanted."""
 
     action: str  # a key of ACTIONS, or of none of them
@@ -31,8 +29,7 @@ class Ask:
     context: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Composed:
+class Composed(NamedTuple):
     """A message, and whom it goes to."""
 
     message: Message

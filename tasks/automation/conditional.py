@@ -22,6 +22,8 @@ def unmet_of(
         contexts: by row; needed of those only whose rule has conditions.
     """
     found: dict[UUID, str] = {}
+    if not any(rule.conditions for rule in rules.values()):
+        return found
     for row in rows:
         wanted = rules[row.rule_id].conditions
         if not wanted:

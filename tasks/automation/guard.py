@@ -64,8 +64,7 @@ def why_not(
         recipients: Whom executions go to now, where the rows may not know it yet.
     """
     facts = _facts(session, rows, recipients)
-    reasons = {row.id: _reason(row, facts, now) for row in rows}
-    return {row_id: reason for row_id, reason in reasons.items() if reason}
+    return {row.id: reason for row in rows if (reason := _reason(row, facts, now))}
 
 
 def needs_living_booking(trigger_type: str) -> bool:
@@ -139,9 +138,15 @@ def _reason(row: Candidate, facts: _Facts, now: datetime) -> Reason | None:
         _reason_of_rule(row, facts.rules.get(row.rule_id))
         or _reason_of_booking(row, facts)
         or _reason_of_episode(row, facts)
-        or (Reason.SUPPRESSED if row.id in facts.suppressed else None)
+        or _reason_of_recipient(row, facts)
         or _reason_of_time(row, facts, now)
     )
+
+
+def _reason_of_recipient(row: Candidate, facts: _Facts) -> Reason | None:
+    if not facts.suppressed:
+        return None
+    return Reason.SUPPRESSED if row.id in facts.suppressed else None
 
 
 def _reason_of_rule(row: Candidate, rule: Rule | None) -> Reason | None:
@@ -187,6 +192,8 @@ def _reason_of_episode(row: Candidate, facts: _Facts) -> Reason | None:
 
 
 def _reason_of_time(row: Candidate, facts: _Facts, now: datetime) -> Reason | None:
+    if not facts.dates:
+        return None
     dates, rule = facts.dates.get(row.id), facts.rules.get(row.rule_id)
     if dates is None or not waited_too_long(row.trigger_type, rule, dates, now):
         return None

@@ -41,13 +41,10 @@ def hushed(
     A row that is not in the answer may go.  No query unless a rule has quiet hours,
     a fixed number for up to 500 rows otherwise.
     """
-    quiet = [
-        row
-        for row in rows
-        if (rule := rules.get(row.rule_id)) and rule.quiet_from is not None
-    ]
-    if not quiet:
+    hushing = {rule.id for rule in rules.values() if rule.quiet_from is not None}
+    if not hushing:
         return {}
+    quiet = [row for row in rows if row.rule_id in hushing]
     plans = _plans(session, quiet)
     records = load_records(session, quiet)
     found: dict[UUID, Hush] = {}

@@ -86,8 +86,8 @@ def claim(session: Session, bench: Bench, *, limit: int) -> list[Running]:
         )
         .returning(*_COLUMNS)
     ).all()
-    running = {row.id: Running(*row) for row in leased}
-    return [running[id_] for id_ in ids if id_ in running]
+    running = {row.id.int: row for row in map(Running._make, leased)}
+    return [row for id_ in ids if (row := running.get(id_.int))]
 
 
 def look_again(session: Session, claims: Sequence[Claim]) -> list[Running]:

@@ -97,9 +97,7 @@ def _forget_messages(
         session.execute(delete(_MESSAGES).where(named, only))
 
 
-def note_recipients(
-    session: Session, begun: Sequence[Begun], known: Mapping[UUID, str | None]
-) -> None:
+def note_recipients(session: Session, changed: Sequence[Begun]) -> None:
     """Write down whom it goes to, where that has changed since it was made."""
     _set_recipients(
         session,
@@ -109,7 +107,6 @@ def note_recipients(
                 "attempt": each.claim.attempt,
                 "recipient": each.recipient,
             }
-            for each in begun
-            if each.recipient != known[each.claim.execution_id]
+            for each in changed
         ],
     )

@@ -44,6 +44,15 @@ class Ready(NamedTuple):
     made_at: float
 
 
+class _Deed(NamedTuple):
+    """What all executions of one step of one rule have in common."""
+
+    rule: Rule
+    settings: Mapping[str, Any] | None  # None: the step was taken out
+    secret: str | None
+    pauses: Pauses
+
+
 def prepare(
     session: Session, rows: Sequence[Running], *, now: datetime
 ) -> list[Ready | Verdict]:
@@ -53,8 +62,9 @@ def prepare(
     count as begun since they were claimed.  Caller commits before it acts.
     """
     rules = rules_of(session, rows)
-    contexts = build_contexts(session, [row for row in rows if _is_told(row, rules)])
-    composed = _composed(session, rows, rules, contexts)
+    deeds = _deeds(rows, rules)
+    contexts = build_contexts(session, _told(rows, rules))
+    composed = _composed(session, rows, deeds, contexts)
     # Guarded last, so that as little time as possible lies between look and effect.
     made_at = time.monotonic()
     recipients = {
@@ -63,35 +73,70 @@ def prepare(
         if isinstance(each, Composed)
     }
     stops = stopped(session, rows, rules, contexts, recipients, now)
-    pauses = {rule.id: _pauses(rule) for rule in rules.values()}
     prepared = [
-        stops.get(row.id) or _prepared(row, rules[row.rule_id], each, pauses, made_at)
-        for row, each in zip(rows, composed, strict=True)
+        (stops and stops.get(row.id)) or _prepared(row, deed, each, made_at)
+        for row, deed, each in zip(rows, deeds, composed, strict=True)
     ]
     ready = [each for each in prepared if isinstance(each, Ready)]
     mark(session, [each for each in ready if not each.action.is_quick], now)
-    note_recipients(session, ready, {row.id: row.recipient for row in rows})
+    changed = [
+        each
+        for row, each in zip(rows, prepared, strict=True)
+        if isinstance(each, Ready) and each.recipient != row.recipient
+    ]
+    note_recipients(session, changed)
     return prepared
 
 
-def _is_told(row: Running, rules: Mapping[UUID, Rule]) -> bool:
-    """Whether it needs a context: to say something, or to see if conditions hold."""
-    return not row.is_quick or bool(rules[row.rule_id].conditions)
+def _deeds(rows: Sequence[Running], rules: Mapping[UUID, Rule]) -> list[_Deed]:
+    made: dict[tuple[UUID, int], _Deed] = {}
+    deeds = []
+    for row in rows:
+        key = (row.rule_id, row.step)
+        deed = made.get(key)
+        if deed is None:
+            deed = made[key] = _deed(rules[row.rule_id], row.step)
+        deeds.append(deed)
+    return deeds
+
+
+def _deed(rule: Rule, number: int) -> _Deed:
+    step = step_of(rule, number)
+    return _Deed(
+        rule,
+        step.settings if step else None,
+        secret_of(rule, number),
+        Pauses(
+            timedelta(seconds=rule.retry_first_seconds),
+            timedelta(minutes=rule.retry_longest_minutes),
+        ),
+    )
+
+
+def _told(rows: Sequence[Running], rules: Mapping[UUID, Rule]) -> list[Running]:
+    """Return those that need a context: for their message or for conditions."""
+    asking = {rule.id for rule in rules.values() if rule.conditions}
+    if not asking:
+        return [row for row in rows if not row.is_quick]
+    return [row for row in rows if not row.is_quick or row.rule_id in asking]
 
 
 def _composed(
     session: Session,
     rows: Sequence[Running],
-    rules: Mapping[UUID, Rule],
+    deeds: Sequence[_Deed],
     contexts: Mapping[UUID, Json],
 ) -> list[Composed | CannotCompose]:
     composed = compose_all(
-        [_ask(row, rules[row.rule_id], contexts.get(row.id, {})) for row in rows]
+        [
+            _ask(row, deed.settings, contexts.get(row.id, {}) if contexts else {})
+            for row, deed in zip(rows, deeds, strict=True)
+        ]
     )
-    earlier = _earlier_messages(session, rows)
-    for row, each in zip(rows, composed, strict=True):
-        if row.id in earlier and isinstance(each, Composed):
-            each.message["body"] = earlier[row.id]["body"]
+    if earlier := _earlier_messages(session, rows):
+        for row, each in zip(rows, composed, strict=True):
+            if row.id in earlier and isinstance(each, Composed):
+                each.message["body"] = earlier[row.id]["body"]
     return composed
 
 
@@ -112,27 +157,17 @@ def _earlier_messages(
     return {each.execution_id: each.message for each in stored}
 
 
-def _ask(row: Running, rule: Rule, context: Mapping[str, Any]) -> Ask | CannotCompose:
-    doing = step_of(rule, row.step)
-    if doing is None:
+def _ask(
+    row: Running, settings: Mapping[str, Any] | None, context: Mapping[str, Any]
+) -> Ask | CannotCompose:
+    if settings is None:
         return CannotCompose(Reason.STEP_REMOVED, SENTENCES[Reason.STEP_REMOVED])
     event = {"type": row.trigger_type, "occurred_at": row.due_at.isoformat()}
-    return Ask(row.action, doing.settings, {**context, "event": event})
-
-
-def _pauses(rule: Rule) -> Pauses:
-    return Pauses(
-        timedelta(seconds=rule.retry_first_seconds),
-        timedelta(minutes=rule.retry_longest_minutes),
-    )
+    return Ask(row.action, settings, {**context, "event": event})
 
 
 def _prepared(
-    row: Running,
-    rule: Rule,
-    composed: Composed | CannotCompose,
-    pauses: Mapping[UUID, Pauses],
-    made_at: float,
+    row: Running, deed: _Deed, composed: Composed | CannotCompose, made_at: float
 ) -> Ready | Verdict:
     if isinstance(composed, CannotCompose):
         return refuse(row.claim, composed.reason, composed.sentence)
@@ -141,9 +176,9 @@ def _prepared(
         ACTIONS[row.action],
         composed.message,
         composed.recipient,
-        Envelope(row.id, row.congregation_id, secret_of(rule, row.step)),
+        Envelope(row.id, row.congregation_id, deed.secret),
         row.failures,
         row.max_attempts,
-        pauses[rule.id],
+        deed.pauses,
         made_at,
     )

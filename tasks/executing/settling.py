@@ -31,7 +31,7 @@ _settle_executions: Final = BulkUpdate(
     constant={"worker": None, "lease_until": None},
     # The fence: whoever lost the row changes nothing.
     where=(IS_LEASED,),
-    returning=("id", "attempt", "congregation_id", "claimed_at", "effect_at"),
+    returning=("id", "claimed_at", "effect_at"),
 )
 
 
@@ -44,17 +44,12 @@ def settle(
     the verdict is about.  A late writer changes nothing.  Caller commits.
     """
     owned = _settle_executions(session, [_execution(each, now) for each in verdicts])
-    said = {each.claim: each for each in verdicts}
-    attempts = {Claim(row.id, row.attempt, row.congregation_id): row for row in owned}
-    insert_many(
-        session,
-        _ATTEMPTS,
-        [
-            _attempt(said[claim], row.claimed_at, row.effect_at, worker, now)
-            for claim, row in attempts.items()
-        ],
-    )
-    return set(attempts)
+    said = {each.claim.execution_id.int: each for each in verdicts}
+    ended = [
+        (said[id_.int], claimed_at, effect_at) for id_, claimed_at, effect_at in owned
+    ]
+    insert_many(session, _ATTEMPTS, [_attempt(*each, worker, now) for each in ended])
+    return {verdict.claim for verdict, *_ in ended}
 
 
 def _execution(verdict: Verdict, now: datetime) -> dict[str, Any]:

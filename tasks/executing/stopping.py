@@ -39,11 +39,13 @@ def stopped(
     )
     false = unmet_of(rows, rules, contexts)
     verdicts: dict[UUID, Verdict] = {}
-    for row in rows:
+    for row in rows if stops or false else ():
         if (why := stops.get(row.id)) is not None:
             verdicts[row.id] = stop(row.claim, why)
         elif (detail := false.get(row.id)) is not None:
             verdicts[row.id] = refuse(row.claim, Reason.CONDITION_FALSE, detail)
+    if not any(rule.rate_limit for rule in rules.values()):
+        return verdicts
     ready = [row for row in rows if row.id in recipients and row.id not in verdicts]
     of = {row.id: rules[row.rule_id] for row in ready}
     waiting = waits(session, [row.claim for row in ready], of, now)
