@@ -79,7 +79,7 @@ def test_what_is_as_it_was_may_go_ahead(world: World, trigger: str) -> None:
     [
         ({"enabled": False}, Reason.RULE_DISABLED),
         ({"deleted_at": NOW}, Reason.RULE_DELETED),
-        ({"podcast_id": "other"}, Reason.OUT_OF_SCOPE),
+        ({"podcast_ids": ["other"]}, Reason.OUT_OF_SCOPE),
     ],
 )
 def test_a_rule_that_does_not_apply_any_more_stops_it(
