@@ -1,9 +1,12 @@
-"""When the steps of a rule come, in words."""
+"""The steps of a rule in words: when they come, what a change does to them."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 from typing import Final
+
+from dashboard.filters import plural
+from tasks.automation.step_changes import StepsChanged
 
 _SIZES: Final = (
     ("day", timedelta(days=1)),
@@ -23,3 +26,21 @@ def after(delay: timedelta) -> str:
             count = delay // size
             return f"{count} {name}{'' if count == 1 else 's'} later"
     return "at once"
+
+
+def followed(changed: StepsChanged) -> str:
+    """Return what became of what waits for changed steps, as the end of a notice.
+
+    >>> followed(StepsChanged(n_ended=1, n_moved=3))
+    ' 1 execution ended with its step. 3 executions moved.'
+    """
+    told = ""
+    if changed.n_ended:
+        whose = "its step" if changed.n_ended == 1 else "their steps"
+        told += f" {plural(changed.n_ended, 'execution')} ended with {whose}."
+    if changed.n_moved:
+        told += f" {plural(changed.n_moved, 'execution')} moved."
+    if changed.n_skipped:
+        late = plural(changed.n_skipped, "execution")
+        told += f" {late} skipped: by the new delay their time has passed."
+    return told

@@ -16,6 +16,7 @@ from dashboard.rules.filters import RuleFilterForm
 from dashboard.rules.limits import limits, looped_at
 from dashboard.rules.scope import applies_to, places
 from dashboard.rules.sentences import later, sentence, timing
+from dashboard.rules.step_sentences import followed
 from dashboard.security import actor, require
 from dashboard.web import render
 from tasks.automation.calendar import count_coming
@@ -67,6 +68,7 @@ def detail(rule_id: UUID) -> str:
         trigger=TRIGGERS.get(row.rule.trigger_type),
         counts=queries.counts(session, [rule_id], now).get(rule_id, queries.Counts()),
         n_jobs=n_jobs,
+        n_outdated=history.n_outdated(session, row.rule),
         n_executions=n_executions,
         n_coming=count_coming(
             session,
@@ -144,7 +146,11 @@ def secret_box() -> SecretBox:
 
 
 def replanned(saved: rules.RuleSaved) -> str:
-    """Return what became of the rule's jobs, as the end of a notice."""
+    """Return what became of the rule's jobs and steps, as the end of a notice."""
+    return _planned(saved) + followed(saved.stepped)
+
+
+def _planned(saved: rules.RuleSaved) -> str:
     if saved.replanned.is_later:
         return " Its many jobs are being planned in the background."
     made, ended = saved.replanned.n_created, saved.replanned.n_cancelled

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from tasks.automation import conditions
 from tasks.automation.replan import Replanned
+from tasks.automation.step_changes import StepsChanged
 from tasks.automation.steps import later_steps
 from tasks.errors import Conflict, NotFound
 from tasks.models import Rule
@@ -24,6 +25,7 @@ class RuleSaved:
     rule: Rule
     secret: str | None = None  # the plain signing secret, when one was just made
     replanned: Replanned = field(default_factory=Replanned)
+    stepped: StepsChanged = field(default_factory=StepsChanged)
     changed: bool = True
 
 

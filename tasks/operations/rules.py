@@ -10,7 +10,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from tasks.automation.following import follow
-from tasks.automation.step_changes import follow_steps
+from tasks.automation.step_changes import StepsChanged, follow_steps
 from tasks.automation.steps import all_steps
 from tasks.errors import Conflict, NotFound
 from tasks.models import Congregation, Rule, new_id
@@ -127,16 +127,16 @@ def edit_rule(
         raise changed_meanwhile()
     put_away(values, rule, box)
     before, doing = {name: getattr(rule, name) for name in values}, all_steps(rule)
-    secret = None
+    secret, stepped = None, StepsChanged()
     if before != values:
         secret = _write(rule, values, actor, box, session, now=now, verb=verb)
-        follow_steps(session, rule, doing, all_steps(rule), now)
+        stepped = follow_steps(session, rule, doing, all_steps(rule), now)
     if changes_rate(before, values):
         release_turns(session, rule, now)
     if moves_jobs(before, values):
         rule.plan_version = rule.version
     replanned = follow(session, rule, now=now, also_coming=also_coming)
-    return RuleSaved(rule, secret, replanned, changed=before != values)
+    return RuleSaved(rule, secret, replanned, stepped, changed=before != values)
 
 
 def _add(session: Session, rule: Rule) -> None:

@@ -12,6 +12,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tasks.automation import emit_booking_event
+from tasks.automation.step_changes import StepsChanged
 from tasks.db import Begin
 from tasks.models import AuditEntry, Execution, ExecutionState, Rule
 from tasks.operations.audit import Actor
@@ -240,7 +241,8 @@ def test_what_waits_follows_an_edit(begin: Begin, of: UUID) -> None:
             session, "booking.confirmed", "b1", "show", congregation_id=of, now=NOW
         )
     with begin() as session:
-        edit(session, rule, replace(AGAIN, number=1, delay=5))
+        saved = edit(session, rule, replace(AGAIN, number=1, delay=5))
+        assert saved.stepped == StepsChanged(n_ended=1, n_moved=1)
 
     with begin() as session:
         found = {row.step: row for row in session.scalars(select(Execution))}
