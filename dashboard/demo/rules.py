@@ -17,13 +17,19 @@ _QUAND: Final = '{{ booking.start_time | date: "%d.%m.%Y à %H:%M" }}'
 _GUEST: Final = '{{ guest.name | default: "dear guest" }}'
 
 
-def _mail(to: str, subject: str, *lines: str, address: str = "") -> dict[str, Any]:
-    settings = {"recipient": to, "subject": subject, "text": "\n\n".join(lines)}
-    paragraphs = "".join(f"<p>{line}</p>" for line in lines)
-    settings["html"] = paragraphs if to == "guest" else ""
+def _mail(
+    to: str, subject: str, *lines: str, address: str = "", calendar: bool = False
+) -> dict[str, Any]:
+    settings: dict[str, Any] = {
+        "recipient": to,
+        "subject": subject,
+        "text": "\n\n".join(lines),
+        "look": True,
+        "transactional": True,
+    }
     if address:
         settings["address"] = address
-    return settings
+    return settings | ({"calendar": True} if calendar else {})
 
 
 _FOR_BOOKINGS: Final = (
@@ -38,6 +44,7 @@ _FOR_BOOKINGS: Final = (
             f"your recording is on {_WHEN}. The studio is on the first floor of "
             "the parish house; ring at the side door. 🔔",
             "{{ podcast.host_name }}",
+            calendar=True,
         ),
         podcast_ids=(CONVERSATIONS.id,),
     ),
@@ -59,7 +66,12 @@ _FOR_BOOKINGS: Final = (
         "Tell the guest about the new time",
         "booking.rescheduled",
         "email",
-        _mail("guest", "New time: {{ podcast.title }}", f"It is now on {_WHEN}."),
+        _mail(
+            "guest",
+            "New time: {{ podcast.title }}",
+            f"It is now on {_WHEN}.",
+            calendar=True,
+        ),
     ),
     RuleChange(
         "Thank those whom we declined",
