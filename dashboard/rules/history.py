@@ -9,6 +9,8 @@ from uuid import UUID
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from tasks.automation.calendar import COMING_CAP
+from tasks.automation.replan import outdated
 from tasks.models import (
     Booking,
     Decision,
@@ -16,6 +18,8 @@ from tasks.models import (
     Episode,
     Execution,
     JobState,
+    Replan,
+    Rule,
     ScheduledJob,
 )
 
@@ -63,3 +67,14 @@ def recent_noes(session: Session, rule_id: UUID) -> Sequence[Decision]:
         .order_by(Decision.created_at.desc(), Decision.id.desc())
         .limit(RECENT)
     ).all()
+
+
+def n_outdated(session: Session, rule: Rule) -> int:
+    """Return how many pending jobs a change of the rule has yet to move.
+
+    At most ``COMING_CAP`` are counted.
+    """
+    if session.get(Replan, rule.id) is None:
+        return 0
+    some = select(ScheduledJob.id).where(*outdated(rule)).limit(COMING_CAP).subquery()
+    return session.scalar(select(func.count()).select_from(some)) or 0

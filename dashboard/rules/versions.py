@@ -59,7 +59,7 @@ def restoring(rule_id: UUID, version: int) -> str:
         parts = parts_of(session, rule.congregation_id, impact)
     except rules.InvalidRule as refused:
         problem = refused.message
-    titles = _titles(session, rule.congregation_id)
+    titles = titles_of(session, rule.congregation_id)
     return render(
         "rules/restore.html",
         rule=rule,
@@ -104,11 +104,12 @@ def _page(session: Session, rule_id: UUID) -> Page[RuleVersion]:
 
 def _compared(session: Session, rule_id: UUID, a: int, b: int) -> list[Difference]:
     old, new = find_version(session, rule_id, a), find_version(session, rule_id, b)
-    titles = _titles(session, old.congregation_id)
+    titles = titles_of(session, old.congregation_id)
     return differences(old.document, new.document, titles)
 
 
-def _titles(session: Session, congregation_id: UUID) -> Mapping[str, str]:
+def titles_of(session: Session, congregation_id: UUID) -> Mapping[str, str]:
+    """Return the titles of a congregation's podcasts by their ids."""
     rows = session.execute(
         select(Podcast.id, Podcast.title).where(
             Podcast.congregation_id == congregation_id

@@ -42,7 +42,9 @@ class Reading:
             return self._word(kind, value, path)
         if type(value) is kind:
             return value
-        return self._refuse(path, f"This must be {_NAMES[kind]}, not {_shown(value)}.")
+        sentence = f"This must be {_NAMES[kind]}, not {_shown(value)}"
+        is_meant = kind is str and isinstance(value, bool | int | float)
+        return self._refuse(path, f"{sentence}{'; put it in quotes' * is_meant}.")
 
     def _tuple(self, kind: Any, value: object, path: str) -> Any:  # noqa: ANN401
         if not isinstance(value, list):
