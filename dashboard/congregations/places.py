@@ -15,6 +15,7 @@ from tasks.models import Execution
 from tasks.models.base import born_from
 
 _PARTS: Final = 4
+_MILLISECOND: Final = timedelta(milliseconds=1)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -75,8 +76,11 @@ def before(
 
 
 def born_at(id_: UUID) -> datetime:
-    """Return the millisecond in which a row with this id was made."""
-    return datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=id_.int >> 80)
+    """Return the end of the millisecond in which a row with this id was made.
+
+    Its end: what led to the row was written in the same one, and stands below.
+    """
+    return datetime.fromtimestamp(0, UTC) + _MILLISECOND * ((id_.int >> 80) + 1)
 
 
 def born_before(place: Place | None, rank: int) -> ColumnElement[bool]:
@@ -86,11 +90,11 @@ def born_before(place: Place | None, rank: int) -> ColumnElement[bool]:
     if rank == place.rank:
         return Execution.id < place.id
     is_whole = place.at.microsecond % 1000 == 0
-    if rank > place.rank and is_whole:  # what was born in that millisecond is above
-        return Execution.id < born_from(place.at)
-    return born_until(place.at)
+    if rank > place.rank and is_whole:  # what ends at that instant stands above
+        return Execution.id < born_from(place.at - _MILLISECOND)
+    return Execution.id < born_from(place.at)
 
 
 def born_until(at: datetime) -> ColumnElement[bool]:
     """Return whether an execution was born at ``at``, to the millisecond, or before."""
-    return Execution.id < born_from(at + timedelta(milliseconds=1))
+    return Execution.id < born_from(at + _MILLISECOND)

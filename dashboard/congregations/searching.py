@@ -56,9 +56,8 @@ class Hit:
         """What tells it from others of the same name."""
         record = self.record
         if isinstance(record, Booking):
-            return (
-                f"{record.start_time:%-d %b %Y, %H:%M} UTC · {record.guest_email or ''}"
-            )
+            start = f"{record.start_time:%-d %b %Y, %H:%M} UTC"
+            return f"{start} · {record.guest_email}" if record.guest_email else start
         if isinstance(record, Episode):
             return f"no. {record.episode_number}" if record.episode_number else ""
         return record.email or ""

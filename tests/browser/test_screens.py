@@ -35,6 +35,7 @@ LISTS = {
     "scheduled": "/scheduled/",
     "events": "/events/",
     "rules": "/rules/",
+    "why": "/why/",
     "rule-new": "/rules/new",
     "lanes": "/lanes/",
     "lane": "/lanes/executions",
@@ -51,13 +52,21 @@ LISTS = {
     "operators": "/operators/",
     "password": "/account/password",
 }
-#: A page of one row: the list it is found in, and how its address looks.
+#: A page of one row: the list it is found in, and how the addresses on the way look.
 DETAILS = {
     "execution": ("/executions/?state=failed", r"/executions/[0-9a-f-]{36}"),
     "job": ("/scheduled/", r"/scheduled/[0-9a-f-]{36}"),
     "event": ("/events/", r"/events/[0-9a-f-]{36}"),
     "rule": ("/rules/", r"/rules/[0-9a-f-]{36}"),
     "congregation": ("/congregations/", r"/congregations/(?!new)[a-z0-9-]+"),
+    "booking": ("/executions/", r"/congregations/[a-z0-9-]+/bookings/[^\"/?]+"),
+    "why-booking": ("/why/", r"/why/[a-z0-9-]+/bookings/[^\"/?]+"),
+    "rule-try": (
+        "/rules/",
+        r"/rules/[0-9a-f-]{36}",
+        r"/rules/[0-9a-f-]{36}/try",
+        r"/rules/[0-9a-f-]{36}/try\?record=[^\"]+",
+    ),
 }
 
 
@@ -91,11 +100,13 @@ def view(
 def _path(page: Page, name: str) -> str:
     if name in LISTS:
         return LISTS[name]
-    where, pattern = DETAILS[name]
-    page.goto(where)
-    found = re.search(f'href="({pattern})"', page.content())
-    assert found, f"no link to {name} in {where}"
-    return found[1]
+    where, *patterns = DETAILS[name]
+    for pattern in patterns:
+        page.goto(where)
+        found = re.search(f'href="({pattern})"', page.content())
+        assert found, f"no link to {name} in {where}"
+        where = found[1]
+    return where
 
 
 @pytest.mark.parametrize("name", [*LISTS, *DETAILS])

@@ -154,6 +154,23 @@ def test_a_booking_tells_all_that_was_done_and_all_that_is_planned(
     assert (first.state, first.note) == ("retry", "No")
 
 
+def test_what_came_of_an_event_stands_above_it_though_ids_know_milliseconds_only(
+    begin: Begin, house: UUID
+) -> None:
+    at = NOW + timedelta(hours=1, microseconds=123_999)
+    with begin() as session:
+        rule = session.query(Rule).filter_by(name="Welcome").one()
+        told = event(session, house, at)
+        made = factories.execution(session, rule, state="failed", created_at=at)
+    with begin() as session:
+        past = story(session, house).past
+        assert [each.id for each in past[1:3]] == [made.id, told.id]
+        first = story(session, house, limit=2)
+        second = story(session, house, cursor=first.next_cursor, limit=1)
+    assert first.past[1].id == made.id
+    assert second.past[0].id == told.id
+
+
 @pytest.mark.parametrize("page_size", [1, 2, 4])
 def test_pages_give_every_moment_once_and_in_order(
     begin: Begin, house: UUID, page_size: int
