@@ -3,7 +3,8 @@
 Our own HTTP connects to an address that was checked.  A library asks the name server
 itself, perhaps twice, and may be sent on; so each connection is looked at in the
 moment in which it is made, by Python's own audit event.  Only the thread that watches
-is looked at, and no process before it first watched.
+is looked at, and no process before it first watched.  Where the environment names a
+proxy, it is the proxy's address that has to be allowed.
 """
 
 from __future__ import annotations
