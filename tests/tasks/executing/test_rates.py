@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -193,6 +194,27 @@ def test_a_wider_limit_lets_those_who_wait_ask_anew(
     limited.sweep()
     _edit(limited, rate_window_minutes=10, **values)
     assert limited.sweep() == ids[2 : 2 + n]
+
+
+def test_workers_side_by_side_give_no_turn_twice(limited: Limited) -> None:
+    limited.add(20)
+    barrier = threading.Barrier(4)
+
+    def work() -> None:
+        barrier.wait()
+        for _ in range(3):
+            limited.sweep(limit=5)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    limited.sweep()
+    assert len(limited.post.sent) == 2
+    with limited.make_session() as session:
+        turns = session.scalars(select(RateSlot.at).order_by(RateSlot.at)).all()
+    assert list(turns) == [NOW + n // 2 * 10 * MINUTE for n in range(20)]
 
 
 def test_turns_go_with_their_executions(limited: Limited) -> None:
