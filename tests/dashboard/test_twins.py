@@ -33,6 +33,7 @@ from tasks.models import (
     new_id,
 )
 from tasks.operations.audit import Actor, Subject, record
+from tasks.operations.rule_versions import keep_version
 from tasks.operations.suppressions import suppress
 from tasks.operations.tokens import SCOPES, create_token
 from tests.dashboard.conftest import Browser
@@ -71,6 +72,7 @@ def _twin(session: Session, slug: str, mark: str) -> Twin:
         rate_limit=1,
     )
     reminder = factories.reminder(session, tenant, name=f"Reminder {mark}")
+    keep_version(session, rule, Actor(f"{mark}@example.org"), "created", NOW)
     event = Event(
         congregation_id=tenant,
         id=new_id(),
@@ -162,6 +164,7 @@ def _twin(session: Session, slug: str, mark: str) -> Twin:
             "episode_id": episode.id,
             "guest_id": guest.id,
             "rule_id": str(rule.id),
+            "version": "1",
             "event_id": str(event.id),
             "execution_id": str(execution.id),
             "job_id": str(job.id),
