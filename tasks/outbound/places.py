@@ -120,12 +120,16 @@ def _plugin(service: Service) -> type[NotifyBase]:
 
 
 def _made(service: Service, results: dict[str, Any] | None) -> Place | None:
-    from apprise import AppriseAsset
+    from apprise import AppriseAsset, PersistentStoreMode
 
     if not results:
         return None
     asset = AppriseAsset(
-        app_id="Carillon", app_desc="", async_mode=False, http_redirects=False
+        app_id="Carillon",
+        app_desc="",
+        async_mode=False,
+        http_redirects=False,
+        storage_mode=PersistentStoreMode.MEMORY,  # nothing is written to disk
     )
     try:
         return Place(service, _plugin(service)(**results, asset=asset))
