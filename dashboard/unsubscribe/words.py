@@ -29,8 +29,8 @@ WORDS: Final[Mapping[str, Words]] = {
         "booking, still reach you.",
         button="Unsubscribe",
         done_title="You are unsubscribed",
-        done="{sender} sends no more mails to {address}. If this was a mistake, answer "
-        "one of their mails and tell them.",
+        done="{sender} sends no more mails to {address}. If this was a mistake, tell "
+        "them; they can allow it again.",
     ),
     "fr": Words(
         language="fr",
@@ -41,6 +41,6 @@ WORDS: Final[Mapping[str, Words]] = {
         button="Se désabonner",
         done_title="Vous êtes désabonné",
         done="{sender} n’envoie plus de messages à {address}. Si c’est une erreur, "
-        "répondez à l’un de leurs messages pour le leur dire.",
+        "dites-le-leur ; ils peuvent l’annuler.",
     ),
 }

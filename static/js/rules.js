@@ -23,7 +23,8 @@
     if (value) insert(value.dataset.variable);
   });
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && event.target.matches("[data-variable]")) {
+    if ((event.key === "Enter" || event.key === " ") && event.target.matches("[data-variable]")) {
+      event.preventDefault();
       insert(event.target.dataset.variable);
     }
   });
