@@ -49,6 +49,7 @@ class ExecutionAnswer(Output):
     scheduled_job_id: UUID | None
     trigger_type: str
     action: str
+    step: int = Field(description="0: the rule's own action; a later step's number")
     podcast_id: str | None
     episode_id: str | None
     booking_id: str | None
