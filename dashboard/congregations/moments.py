@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final, Literal
 from uuid import UUID
 
-from dashboard.congregations.places import Place
+from dashboard.congregations.places import MILLISECOND, Place
 from tasks.automation.triggers import TRIGGERS
 from tasks.models import Attempt, AuditEntry, Event, Execution, ScheduledJob
 from tasks.models.reason import SENTENCES, Reason
@@ -66,7 +66,9 @@ def of_execution(row: Execution, at: datetime) -> Moment:
 
 def of_attempt(row: Attempt, rule: str) -> Moment:
     """Return the moment at which a worker began."""
-    place = Place(row.started_at, RANKS["attempt"], row.execution_id, row.number)
+    # As late as its execution's is set, so that it never stands below that one.
+    at = row.started_at + MILLISECOND
+    place = Place(at, RANKS["attempt"], row.execution_id, row.number)
     title = f"Attempt {row.number} of {rule}"
     status = f"Answered {row.status_code}." if row.status_code else None
     note = row.error or status

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Self
 from uuid import UUID
@@ -15,7 +15,8 @@ from tasks.models import Execution
 from tasks.models.base import born_from
 
 _PARTS: Final = 4
-_MILLISECOND: Final = timedelta(milliseconds=1)
+#: How exactly an execution's id tells its time.
+MILLISECOND: Final = timedelta(milliseconds=1)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -50,6 +51,10 @@ class Place:
             ) from error
         return place
 
+    def earlier(self, span: timedelta) -> Self:
+        """Return the same place at an earlier instant."""
+        return replace(self, at=self.at - span)
+
     def __str__(self) -> str:
         return f"{self.at.isoformat()}~{self.rank}~{self.id}~{self.number}"
 
@@ -80,7 +85,7 @@ def born_at(id_: UUID) -> datetime:
 
     Its end: what led to the row was written in the same one, and stands below.
     """
-    return datetime.fromtimestamp(0, UTC) + _MILLISECOND * ((id_.int >> 80) + 1)
+    return datetime.fromtimestamp(0, UTC) + MILLISECOND * ((id_.int >> 80) + 1)
 
 
 def born_before(place: Place | None, rank: int) -> ColumnElement[bool]:
@@ -91,10 +96,10 @@ def born_before(place: Place | None, rank: int) -> ColumnElement[bool]:
         return Execution.id < place.id
     is_whole = place.at.microsecond % 1000 == 0
     if rank > place.rank and is_whole:  # what ends at that instant stands above
-        return Execution.id < born_from(place.at - _MILLISECOND)
+        return Execution.id < born_from(place.at - MILLISECOND)
     return Execution.id < born_from(place.at)
 
 
 def born_until(at: datetime) -> ColumnElement[bool]:
     """Return whether an execution was born at ``at``, to the millisecond, or before."""
-    return Execution.id < born_from(at + _MILLISECOND)
+    return Execution.id < born_from(at + MILLISECOND)

@@ -25,6 +25,7 @@ from dashboard.congregations.moments import (
     of_job,
 )
 from dashboard.congregations.places import (
+    MILLISECOND,
     Place,
     before,
     born_at,
@@ -158,11 +159,12 @@ def _attempts(
 ) -> list[Moment]:
     rules = dict(made)
     keys = (Attempt.execution_id, Attempt.number)
+    began = place.earlier(MILLISECOND) if place else None
     rows = session.scalars(
         select(Attempt)
         .where(
             Attempt.execution_id.in_(rules),
-            before(place, RANKS["attempt"], Attempt.started_at, *keys),
+            before(began, RANKS["attempt"], Attempt.started_at, *keys),
         )
         .order_by(Attempt.started_at.desc(), *(key.desc() for key in keys))
         .limit(limit + 1)

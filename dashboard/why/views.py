@@ -9,7 +9,7 @@ from uuid import UUID
 from flask import Blueprint, current_app, request, url_for
 
 from dashboard.congregations import queries as congregations
-from dashboard.congregations.searching import search
+from dashboard.congregations.searching import HITS_MAX, search
 from dashboard.extensions import db
 from dashboard.filter_fields import clean
 from dashboard.rules import queries as rule_queries
@@ -34,6 +34,8 @@ from tasks.models import Congregation, Rule
 bp = Blueprint("why", __name__, url_prefix="/why")
 
 _TEXT_MAX: Final = 120  # characters of a search
+#: Records of each kind that are offered before anything is searched.
+_NEWEST: Final = 8
 
 
 @bp.get("/")
@@ -49,7 +51,7 @@ def index() -> str:
         rule=rule,
         text=text,
         text_max=_TEXT_MAX,
-        hits=search(session, text, kinds, rule),
+        hits=search(session, text, kinds, rule, HITS_MAX if text else _NEWEST),
         hit_url=record_url,
     )
 

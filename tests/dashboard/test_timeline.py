@@ -162,13 +162,16 @@ def test_what_came_of_an_event_stands_above_it_though_ids_know_milliseconds_only
         rule = session.query(Rule).filter_by(name="Welcome").one()
         told = event(session, house, at)
         made = factories.execution(session, rule, state="failed", created_at=at)
+        attempt(session, made, 1, at)
     with begin() as session:
-        past = story(session, house).past
-        assert [each.id for each in past[1:3]] == [made.id, told.id]
-        first = story(session, house, limit=2)
-        second = story(session, house, cursor=first.next_cursor, limit=1)
-    assert first.past[1].id == made.id
-    assert second.past[0].id == told.id
+        past = story(session, house).past[1:4]
+        assert kinds(past) == ["attempt", "execution", "event"]
+        assert [each.id for each in past] == [made.id, made.id, told.id]
+        pages = [story(session, house, limit=1)]
+        for _ in range(3):
+            cursor = pages[-1].next_cursor
+            pages.append(story(session, house, cursor=cursor, limit=1))
+    assert [page.past[0].place for page in pages[1:]] == [each.place for each in past]
 
 
 @pytest.mark.parametrize("page_size", [1, 2, 4])
