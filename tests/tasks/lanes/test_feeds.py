@@ -235,6 +235,7 @@ def test_an_episode_of_an_application_is_found_by_its_guid(desk: Desk) -> None:
     assert len(desk.episodes) == 3
 
 
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 @pytest.mark.parametrize(
     ("reply", "words"),
     [

@@ -16,6 +16,8 @@ from tests.tasks.sources.conftest import Service
 UID = "kZp3TnQ8rW1xVb6LmYd2Fa"
 MOVED = "mQ2wErTy7UiOpAsDfGhJkL"
 LATER = SAID_AT + timedelta(seconds=30)
+#: What the databases have no part in is tried on one of them.
+on_sqlite = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 
 
 def _moved(cal: Service, **values: object) -> None:
@@ -151,6 +153,7 @@ def test_a_cancellation_of_an_unknown_booking_is_kept_and_reported(
     )
 
 
+@on_sqlite
 @pytest.mark.parametrize("event", ["PING", "MEETING_ENDED", "FORM_SUBMITTED", ""])
 def test_an_event_that_is_not_about_bookings_is_ignored(
     cal: Service, event: str
@@ -175,6 +178,7 @@ def test_a_signature_with_another_secret_is_refused(cal: Service) -> None:
     assert (call.outcome, call.body) == (CallOutcome.REFUSED, None)
 
 
+@on_sqlite
 @pytest.mark.parametrize("header", ["", "no-secret-provided"])
 def test_a_call_without_a_signature_is_refused(cal: Service, header: str) -> None:
     done = cal.call(cal_message(), headers={"X-Cal-Signature-256": header})
@@ -188,6 +192,7 @@ def test_a_flood_of_bad_calls_is_one_row_with_a_count(cal: Service) -> None:
     assert call.n_times == 7
 
 
+@on_sqlite
 @pytest.mark.parametrize(
     ("body", "words"),
     [
@@ -206,6 +211,7 @@ def test_a_signed_body_that_is_no_object_fails_with_a_sentence(
     assert words in done.sentence
 
 
+@on_sqlite
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

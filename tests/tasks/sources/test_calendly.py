@@ -17,6 +17,8 @@ from tests.tasks.automation.conftest import NOW
 from tests.tasks.sources.conftest import Service
 
 LATER = SAID_AT + timedelta(seconds=30)
+#: What the databases have no part in is tried on one of them.
+on_sqlite = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 
 
 def test_an_invitee_is_a_confirmed_booking(calendly: Service) -> None:
@@ -42,6 +44,7 @@ def test_a_cancellation_cancels(calendly: Service) -> None:
     assert calendly.events == ["booking.confirmed", "booking.canceled"]
 
 
+@on_sqlite
 @pytest.mark.parametrize("order", ["canceled first", "created first"])
 def test_a_move_is_two_calls_and_one_booking(calendly: Service, order: str) -> None:
     calendly.said()
@@ -91,6 +94,7 @@ def test_a_signature_with_another_key_is_refused(calendly: Service) -> None:
     assert done.code == "signature_wrong"
 
 
+@on_sqlite
 @pytest.mark.parametrize(
     "header",
     ["", "v1=00", "t=1", "t=,v1=", "t=abc,v1=00", "t=²,v1=00", "nonsense", "=,=,=="],
@@ -101,6 +105,7 @@ def test_a_header_that_is_none_is_refused(calendly: Service, header: str) -> Non
     assert (done.outcome, done.code) == (CallOutcome.REFUSED, "signature_missing")
 
 
+@on_sqlite
 @pytest.mark.parametrize(
     "event", ["invitee_no_show.created", "routing_form_submission.created", ""]
 )
@@ -109,6 +114,7 @@ def test_another_event_is_ignored(calendly: Service, event: str) -> None:
     assert done.outcome is CallOutcome.IGNORED
 
 
+@on_sqlite
 @pytest.mark.parametrize(
     ("changes", "words"),
     [({"uri": 7}, "no uri"), ({"scheduled_event": None}, "start_time must be")],
