@@ -78,6 +78,10 @@ _FOR_BOOKINGS: Final = (
         "booking.declined",
         "email",
         _mail("guest", "Your request", f"Dear {_GUEST}, this time we cannot."),
+        conditions={
+            "match": "all",
+            "rows": [{"field": "booking.guest_email", "operator": "not_empty"}],
+        },
     ),
     RuleChange(
         "Tell the host that a guest called off",
