@@ -65,7 +65,8 @@ def make_letter(
     letter["Auto-Submitted"] = "auto-generated"  # RFC 3834: no out-of-office replies
     if unsubscribe is not None:
         letter[_WHOLE] = f"<{unsubscribe}>"
-        letter["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"  # RFC 8058
+        if unsubscribe.startswith("https:"):  # RFC 8058 wants nothing less
+            letter["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
     letter.set_content(text_of(message, unsubscribe))
     if html := html_of(message, unsubscribe):
         letter.add_alternative(html, subtype="html")

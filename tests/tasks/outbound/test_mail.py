@@ -18,6 +18,7 @@ from tasks.models.reason import Reason
 from tasks.outbound.letters import make_letter, on_the_wire, read_sender
 from tasks.outbound.mail import SmtpMailer
 from tasks.outbound.smtp import MailServer
+from tasks.outbound.unsubscribing import UnsubscribeLinks
 from tests.conftest import NOW
 from tests.support.certificates import Authority
 from tests.support.servers import free_port
@@ -348,3 +349,26 @@ def test_a_server_that_refuses_the_connection_is_told() -> None:
 
 def test_smtplib_calls_the_hook_that_we_watch_connections_with() -> None:
     assert hasattr(smtplib.SMTP, "_get_socket")
+
+
+@pytest.mark.parametrize(
+    ("base", "has_one_click"),
+    [("https://carillon.example", True), ("http://127.0.0.1:8000", False)],
+)
+def test_one_click_is_offered_over_https_only(
+    smtp_sink: SmtpSink, base: str, has_one_click: bool
+) -> None:
+    links = UnsubscribeLinks(base, "k" * 40)
+    mailer(smtp_sink.url, links=links).send({**MESSAGE, "optional": True}, ENVELOPE)
+
+    (mail,) = smtp_sink.mails
+    assert str(mail.message["List-Unsubscribe"]).startswith(f"<{base}/unsubscribe/")
+    assert ("List-Unsubscribe-Post" in mail.message) is has_one_click
+
+
+def test_without_a_wish_to_be_ended_a_mail_has_no_link(smtp_sink: SmtpSink) -> None:
+    links = UnsubscribeLinks("https://carillon.example", "k" * 40)
+    mailer(smtp_sink.url, links=links).send(MESSAGE, ENVELOPE)
+
+    (mail,) = smtp_sink.mails
+    assert "List-Unsubscribe" not in mail.message
