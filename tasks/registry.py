@@ -45,7 +45,7 @@ LANES: Final = (
     Lane(
         name="feeds",
         title="Feeds",
-        purpose="Fetches the podcasts' feeds and turns their items into episodes.",
+        purpose="Fetches podcast feeds and turns their items into episodes.",
         sweep=feeds.sweep,
         backlog=feeds.backlog,
         every=timedelta(seconds=30),
