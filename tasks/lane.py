@@ -13,6 +13,8 @@ from sqlalchemy.orm import Session
 from tasks.automation.actions.base import Effects
 from tasks.clock import Clock
 from tasks.db import Begin
+from tasks.executing.hosts import Hosts
+from tasks.executing.stragglers import Stragglers
 from tasks.held import Held
 from tasks.pace import Pace
 
@@ -37,6 +39,8 @@ class Bench:
     timing: Timing = field(default_factory=Timing)
     held: Held = field(default_factory=Held)
     pace: Pace = field(default_factory=Pace)
+    hosts: Hosts = field(default_factory=Hosts)
+    stragglers: Stragglers = field(default_factory=Stragglers)
     #: Set while the process drains: claim nothing new, give back what is not begun.
     stopping: threading.Event = field(default_factory=threading.Event)
 

@@ -177,7 +177,8 @@ class Worker:
         logger.info("worker.stopped")
 
     def _join(self, deadline: float, ended: threading.Event) -> None:
-        if all(pool.join(deadline) for pool in self._pools):
+        swept = all(pool.join(deadline) for pool in self._pools)
+        if swept and self._bench.stragglers.join(deadline):
             ended.set()
 
     def _release_rest(self) -> None:

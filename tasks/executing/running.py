@@ -6,6 +6,7 @@ import logging
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from datetime import timedelta
 from functools import partial
 from typing import Final, TypeVar
@@ -16,10 +17,11 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from tasks.automation.actions.base import Outcome, TryAgain
 from tasks.crashpoints import reached
 from tasks.executing.claiming import Running, look_again
+from tasks.executing.hosts import PATIENCE, host_of
 from tasks.executing.marking import unmark
 from tasks.executing.preparing import Ready, prepare
 from tasks.executing.settling import settle
-from tasks.executing.verdicts import Verdict, judge, release
+from tasks.executing.verdicts import Verdict, defer, judge, release
 from tasks.held import Claim
 from tasks.lane import Bench
 from tasks.models.execution import AttemptOutcome, ExecutionState
@@ -51,11 +53,32 @@ def run(
     ended: Ended = defaultdict(list)
     claims = [row.claim for row in running]
     begun = {each.claim for each in prepared}
-    with bench.held.holding(claims), Window[Acted](AT_ONCE) as window:
+    with ExitStack() as stack:
+        stack.enter_context(bench.held.holding(claims))
+        window = stack.enter_context(Window[Acted](AT_ONCE, patience=PATIENCE))
         waiting = [claim for claim in claims if claim not in begun]
         waiting = _act_at_once(bench, prepared, ended) + waiting
         _run(bench, waiting, window, ended)
+        if window.n_open:
+            known = {id_ for ids in ended.values() for id_ in ids}
+            ended["slow"] = [
+                each.execution_id for each in claims if each.execution_id not in known
+            ]
+            rest = stack.pop_all()
+            bench.stragglers.hand_over(partial(_see_out, bench, window, rest))
     return ended
+
+
+def _see_out(bench: Bench, window: Window[Acted], rest: ExitStack) -> None:
+    """Wait for what a sweep has left under way, and settle it."""
+    ended: Ended = defaultdict(list)
+    try:
+        with rest:
+            _run(bench, [], window, ended, to_the_end=True)
+    except Exception:  # a thread of its own: nobody else would hear of it
+        logger.exception("stragglers.failed")  # their leases lapse, rescue takes over
+    moved = {word: len(ids) for word, ids in ended.items()}
+    logger.info("stragglers.ended", extra={"moved": moved})
 
 
 def _act_at_once(
@@ -74,24 +97,55 @@ def _run(
     claims: Sequence[Claim],
     window: Window[Acted],
     ended: Ended,
+    *,
+    to_the_end: bool = False,
 ) -> None:
-    """Prepare what can begin soon, act on it, settle it, until nothing is left."""
+    """Prepare what can begin soon, act on it, settle it, until nothing is left.
+
+    What lingers may be left under way, unless it is ``to_the_end``.
+    """
     waiting = list(claims)
-    while waiting or window.n_open:
+    while waiting or _has_work(bench, window, to_the_end=to_the_end):
         if bench.stopping.is_set() and waiting:
             _settle(bench, [release(each, bench.clock()) for each in waiting], ended)
             waiting = []
         n_ahead = bench.pace.ahead(limit=len(claims), at_once=AT_ONCE)
         # Half of it before more is prepared: few large steps, yet nobody idles.
-        room = n_ahead - window.n_open
-        chunk = waiting[:room] if 2 * room > n_ahead or not window.n_open else []
+        n_busy = window.n_open - window.n_lingering
+        room = n_ahead - n_busy
+        chunk = waiting[:room] if 2 * room > n_ahead or n_busy <= 0 else []
         waiting = waiting[len(chunk) :]
-        for ready in _prepare(bench, chunk, ended):
+        for ready in _hold_back(bench, _prepare(bench, chunk, ended), ended):
             window.submit(_act, bench, ready)
-        acted = window.finished()
+        acted = window.finished(PATIENCE.total_seconds())
         # First what was sent: nothing else may keep it from being written down.
         _settle(bench, _patiently(bench, partial(_judged, bench, acted)), ended)
         waiting = _not_begun(bench, acted) + waiting
+
+
+def _has_work(bench: Bench, window: Window[Acted], *, to_the_end: bool) -> bool:
+    if window.n_open > window.n_lingering:
+        return True
+    stays = to_the_end or bench.stragglers.is_full or bench.stopping.is_set()
+    return stays and window.n_open > 0
+
+
+def _hold_back(bench: Bench, ready: Sequence[Ready], ended: Ended) -> list[Ready]:
+    """Return what may begin; what goes to a host that hangs waits for later."""
+    names = [host_of(each.action.name, each.message) for each in ready]
+    waits = bench.hosts.waits(names)
+    if not any(waits):
+        return list(ready)
+    now = bench.clock()
+    verdicts = [
+        defer(each.claim, now + wait, f"Waits for {name}, which does not answer.")
+        for each, name, wait in zip(ready, names, waits, strict=True)
+        if wait is not None
+    ]
+    held = {each.claim for each in verdicts}
+    _patiently(bench, lambda: _unmark(bench, list(held)))
+    _settle(bench, verdicts, ended)
+    return [each for each in ready if each.claim not in held]
 
 
 def _prepare(bench: Bench, chunk: Sequence[Claim], ended: Ended) -> list[Ready]:
@@ -122,7 +176,8 @@ def _act(bench: Bench, ready: Ready) -> Acted:
         return ready, None
     reached("before_effect")
     try:
-        outcome = ready.action.act(ready.message, ready.envelope, bench.effects)
+        with bench.hosts.calling(host_of(ready.action.name, ready.message)):
+            outcome = ready.action.act(ready.message, ready.envelope, bench.effects)
     except Exception:
         # One row's bug must not stop the others' work, nor be hidden.
         logger.exception("execution.act_failed", extra={"id": str(ready.claim)})
@@ -132,7 +187,9 @@ def _act(bench: Bench, ready: Ready) -> Acted:
         )
     reached("after_effect")
     if not ready.action.is_quick:
-        bench.pace.took(timedelta(seconds=time.monotonic() - started))
+        # What lingers leaves its place to others, so that nobody waits behind it.
+        took = timedelta(seconds=time.monotonic() - started)
+        bench.pace.took(min(took, PATIENCE))
     return ready, outcome
 
 

@@ -32,6 +32,7 @@ class ExecutionSweep:
     skipped: tuple[UUID, ...] = ()
     deferred: tuple[UUID, ...] = ()  # above their rule's rate limit: wait their turn
     released: tuple[UUID, ...] = ()  # given back, not begun: the worker stops
+    slow: tuple[UUID, ...] = ()  # still under way: a thread of their own sees them out
     lost: tuple[UUID, ...] = ()  # somebody else owns them now
     is_full: bool = False
 

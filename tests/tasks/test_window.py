@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from datetime import timedelta
 
 import pytest
 
@@ -87,3 +88,16 @@ def test_what_waits_in_line_is_dropped_when_its_owner_fails() -> None:
     with pytest.raises(LookupError):
         own()
     assert begun == [0]
+
+
+def test_what_lingers_leaves_its_place_to_the_next() -> None:
+    hangs = threading.Event()
+    with Window[str](1, patience=timedelta(milliseconds=20)) as window:
+        window.submit(lambda: "slow" if hangs.wait(30) else "given up")
+        window.submit(lambda: "quick")
+        assert window.finished() == ["quick"]
+        assert (window.n_open, window.n_lingering) == (1, 1)
+        assert window.finished(timeout=0.01) == []
+        hangs.set()
+        assert window.finished() == ["slow"]
+        assert window.n_lingering == 0
