@@ -63,8 +63,10 @@ def read(message: Mapping[str, object]) -> Told | Passed:
     """
     event = reading.text(message.get("triggerEvent"), 64)
     verb = VERBS.get(event)
+    if not event:
+        return Passed("", "It names no event; leave the custom payload off at Cal.com.")
     if verb is None:
-        return Passed(event, f"“{event or 'No event'}” does not concern bookings.")
+        return Passed(event, f"“{event}” does not concern bookings.")
     payload = reading.section(message, "payload")
     if payload.get("seatsPerTimeSlot"):
         return Passed(event, "Event types with several seats cannot be followed yet.")

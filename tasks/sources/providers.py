@@ -36,7 +36,7 @@ PROVIDERS: Final[Mapping[SourceKind, Provider]] = {
             "Paste the address as Subscriber URL and the secret as Secret.",
             "Choose the triggers Booking Created, Rescheduled, Cancelled, Requested "
             "and Rejected; leave the custom payload off.",
-            "Press Ping test: the call appears below as ignored.",
+            "Press Ping test: the call appears among the last ones as ignored.",
         ),
         event_type_help="the last part of its address at Cal.com, such as 30min",
     ),

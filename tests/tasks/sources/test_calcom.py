@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
@@ -154,7 +155,7 @@ def test_a_cancellation_of_an_unknown_booking_is_kept_and_reported(
 
 
 @on_sqlite
-@pytest.mark.parametrize("event", ["PING", "MEETING_ENDED", "FORM_SUBMITTED", ""])
+@pytest.mark.parametrize("event", ["PING", "MEETING_ENDED", "FORM_SUBMITTED"])
 def test_an_event_that_is_not_about_bookings_is_ignored(
     cal: Service, event: str
 ) -> None:
@@ -164,6 +165,33 @@ def test_an_event_that_is_not_about_bookings_is_ignored(
     assert cal.world.all(Booking) == []
     [call] = cal.calls
     assert (call.event, call.outcome) == (event, CallOutcome.IGNORED)
+
+
+def test_a_custom_payload_is_ignored_with_a_sentence(cal: Service) -> None:
+    done = cal.call({"content": "A new booking"})
+    assert done.outcome is CallOutcome.IGNORED
+    assert "custom payload" in done.sentence
+
+
+def test_two_copies_at_the_same_moment_make_one_booking(cal: Service) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        done = [pool.submit(cal.said) for _ in range(4)]
+        outcomes = sorted(each.result(60).outcome for each in done)
+    assert outcomes == ["applied", "unchanged", "unchanged", "unchanged"]
+    assert cal.events == ["booking.confirmed"]
+
+
+def test_a_move_and_its_cancellation_at_the_same_moment_end_cancelled(
+    cal: Service,
+) -> None:
+    cal.said()
+    with ThreadPoolExecutor(2) as pool:
+        pool.submit(cal.said, "BOOKING_RESCHEDULED", MOVED, at=LATER, rescheduleUid=UID)
+        pool.submit(
+            cal.said, "BOOKING_CANCELLED", MOVED, at=LATER + timedelta(seconds=1)
+        )
+    states = {row.status for row in cal.world.all(Booking)}
+    assert states == {BookingStatus.CANCELLED}
 
 
 def test_seats_are_ignored_with_a_sentence(cal: Service) -> None:
