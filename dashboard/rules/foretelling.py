@@ -37,6 +37,7 @@ class Line:
     who: str
     before: str  # local time; empty: there is no job yet
     after: str  # local time; empty: the job ends
+    zone: str  # the timezone of these times
     why: str  # why it ends; empty: it does not
 
 
@@ -140,11 +141,10 @@ def _line(fate: Fate, names: Mapping[tuple[str, str], str]) -> Line:
         who = ids.podcast_id or ""
     before, after = (_local(at, fate.timezone) for at in (fate.before, fate.after))
     why = "" if fate.after else reason(fate.reason) or _NO_DATE
-    return Line(who, before, after, why)
+    return Line(who, before, after, first_zone(fate.timezone), why)
 
 
 def _local(at: datetime | None, timezone: str) -> str:
     if at is None:
         return ""
-    zone = first_zone(timezone)
-    return f"{at.astimezone(ZoneInfo(zone)):%a %-d %b %Y, %H:%M} ({zone})"
+    return f"{at.astimezone(ZoneInfo(first_zone(timezone))):%a %-d %b %Y, %H:%M}"

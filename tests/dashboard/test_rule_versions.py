@@ -269,8 +269,8 @@ def test_two_versions_are_compared_field_by_field(
     assert "Reminder → Later" in text
     assert "24 → 2" in text
     assert "Every podcast → Turmgespräche" in text
-    assert [gone.text for gone in shown.select("[data-line=gone]")] == ["See you."]
-    assert [new.text for new in shown.select("[data-line=new]")] == ["See you soon."]
+    assert [gone.text for gone in shown.select("[data-line=gone]")] == ["See you.\n"]
+    assert [new.text for new in shown.select("[data-line=new]")] == ["See you soon.\n"]
     assert "Attempts" not in text
     same = words(as_operator.get(f"{path}/versions?a=2&b=2"))
     assert "They say the same." in same

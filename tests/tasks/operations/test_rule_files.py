@@ -28,6 +28,7 @@ from tasks.operations.rules import RuleChange, RuleSaved, create_rule, edit_rule
 from tasks.secrets import SecretBox
 from tests.support import factories
 from tests.support.factories import NOW
+from tests.support.processes import ROOT
 
 ACTOR = Actor("ada@example.org")
 BOX = SecretBox("0123456789abcdef0123456789abcdef")
@@ -278,6 +279,14 @@ def test_what_a_congregation_cannot_take_is_named_by_line(
         assert rules_of(session, of) == []
     found = [problem for problem in refused.value.problems if says in problem.sentence]
     assert [(problem.line, problem.path) for problem in found] == [(line, path)]
+
+
+def test_the_example_of_the_docs_is_one(begin: Begin) -> None:
+    text = (ROOT / "docs/rules.md").read_text()
+    example = text.partition("```yaml\n")[2].partition("```")[0]
+    with begin() as session:
+        (arrival,) = planned(session, house(session), example).arrivals
+        assert (arrival.verb, arrival.saved.name) == ("create", "Reminder")
 
 
 def test_all_mistakes_are_told_at_once_in_their_order() -> None:
