@@ -5,41 +5,37 @@ from __future__ import annotations
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from datetime import timedelta
 from functools import partial
-from typing import Final, TypeVar
-from uuid import UUID
-
-from sqlalchemy.exc import DBAPIError, OperationalError
+from typing import Final
 
 from tasks.automation.actions.base import Outcome, TryAgain
 from tasks.crashpoints import reached
 from tasks.executing.claiming import Running, look_again
+from tasks.executing.holding import hold_back
 from tasks.executing.hosts import PATIENCE, host_of
-from tasks.executing.marking import unmark
 from tasks.executing.preparing import Ready, prepare
-from tasks.executing.settling import settle
-from tasks.executing.verdicts import Verdict, defer, judge, release
+from tasks.executing.recording import (
+    Ended,
+    patiently,
+    take_back_marks,
+    write_down,
+)
+from tasks.executing.verdicts import Verdict, judge, release
 from tasks.held import Claim
 from tasks.lane import Bench
-from tasks.models.execution import AttemptOutcome, ExecutionState
 from tasks.window import Window
 
 logger = logging.getLogger(__name__)
-T = TypeVar("T")
 
 #: Actions under way at once inside one sweep.
 AT_ONCE: Final = 8
 #: An action that could not begin this long after the guard looked is looked at anew.
 FRESH_SECONDS: Final = 0.2
-#: How long a database that does not answer is left alone before the next try.
-_AWAY_SECONDS: Final = 0.25
 #: What came of one action; without an outcome it has not begun.
 Acted = tuple[Ready, Outcome | None]
-#: The executions' ids by what became of them: "succeeded", "lost", …
-Ended = dict[str, list[UUID]]
 
 
 def run(
@@ -87,8 +83,8 @@ def _act_at_once(
     """Act on what waits for nobody, one by one; returns what is not begun after all."""
     acted = [_act(bench, each) for each in prepared if isinstance(each, Ready)]
     refused = [each for each in prepared if isinstance(each, Verdict)]
-    verdicts = _patiently(bench, partial(_judged, bench, acted))
-    _settle(bench, [*refused, *verdicts], ended)
+    verdicts = patiently(bench, partial(_judged, bench, acted))
+    write_down(bench, [*refused, *verdicts], ended)
     return _not_begun(bench, acted)
 
 
@@ -107,7 +103,7 @@ def _run(
     waiting = list(claims)
     while waiting or _has_work(bench, window, to_the_end=to_the_end):
         if bench.stopping.is_set() and waiting:
-            _settle(bench, [release(each, bench.clock()) for each in waiting], ended)
+            write_down(bench, [release(each, bench.clock()) for each in waiting], ended)
             waiting = []
         n_ahead = bench.pace.ahead(limit=len(claims), at_once=AT_ONCE)
         # Half of it before more is prepared: few large steps, yet nobody idles.
@@ -115,11 +111,11 @@ def _run(
         room = n_ahead - n_busy
         chunk = waiting[:room] if 2 * room > n_ahead or n_busy <= 0 else []
         waiting = waiting[len(chunk) :]
-        for ready in _hold_back(bench, _prepare(bench, chunk, ended), ended):
+        for ready in hold_back(bench, _prepare(bench, chunk, ended), ended):
             window.submit(_act, bench, ready)
         acted = window.finished(PATIENCE.total_seconds())
         # First what was sent: nothing else may keep it from being written down.
-        _settle(bench, _patiently(bench, partial(_judged, bench, acted)), ended)
+        write_down(bench, patiently(bench, partial(_judged, bench, acted)), ended)
         waiting = _not_begun(bench, acted) + waiting
 
 
@@ -130,30 +126,12 @@ def _has_work(bench: Bench, window: Window[Acted], *, to_the_end: bool) -> bool:
     return stays and window.n_open > 0
 
 
-def _hold_back(bench: Bench, ready: Sequence[Ready], ended: Ended) -> list[Ready]:
-    """Return what may begin; what goes to a host that hangs waits for later."""
-    names = [host_of(each.action.name, each.message) for each in ready]
-    waits = bench.hosts.waits(names)
-    if not any(waits):
-        return list(ready)
-    now = bench.clock()
-    verdicts = [
-        defer(each.claim, now + wait, f"Waits for {name}, which does not answer.")
-        for each, name, wait in zip(ready, names, waits, strict=True)
-        if wait is not None
-    ]
-    held = {each.claim for each in verdicts}
-    _patiently(bench, lambda: _unmark(bench, list(held)))
-    _settle(bench, verdicts, ended)
-    return [each for each in ready if each.claim not in held]
-
-
 def _prepare(bench: Bench, chunk: Sequence[Claim], ended: Ended) -> list[Ready]:
     """Return what may begin; what must not go ahead is settled at once."""
     if not chunk:
         return []
-    prepared = _patiently(bench, lambda: _looked(bench, chunk))
-    _settle(bench, [each for each in prepared if isinstance(each, Verdict)], ended)
+    prepared = patiently(bench, lambda: _looked(bench, chunk))
+    write_down(bench, [each for each in prepared if isinstance(each, Verdict)], ended)
     known = {each.claim for each in prepared}
     lost = [each for each in chunk if each not in known]
     bench.held.let_go(lost)
@@ -196,14 +174,8 @@ def _act(bench: Bench, ready: Ready) -> Acted:
 def _not_begun(bench: Bench, acted: Iterable[Acted]) -> list[Claim]:
     """Return what waited too long behind others, marked as not begun again."""
     claims = [ready.claim for ready, outcome in acted if outcome is None]
-    if claims:
-        _patiently(bench, lambda: _unmark(bench, claims))
+    take_back_marks(bench, claims)
     return claims
-
-
-def _unmark(bench: Bench, claims: Sequence[Claim]) -> None:
-    with bench.begin() as session:
-        unmark(session, claims)
 
 
 def _judged(bench: Bench, acted: Iterable[Acted]) -> list[Verdict]:
@@ -220,49 +192,3 @@ def _judged(bench: Bench, acted: Iterable[Acted]) -> list[Verdict]:
         for ready, outcome in acted
         if outcome is not None
     ]
-
-
-def _settle(bench: Bench, verdicts: Sequence[Verdict], ended: Ended) -> None:
-    if not verdicts:
-        return
-    owned = _patiently(bench, lambda: _written(bench, verdicts))
-    reached("after_settle")
-    bench.held.let_go(each.claim for each in verdicts)
-    for each in verdicts:
-        word = _word(each) if each.claim in owned else "lost"
-        ended[word].append(each.claim.execution_id)
-
-
-def _written(bench: Bench, verdicts: Sequence[Verdict]) -> set[Claim]:
-    with bench.begin() as session:
-        return settle(session, verdicts, worker=bench.worker, now=bench.clock())
-
-
-def _patiently(bench: Bench, step: Callable[[], T]) -> T:
-    """Do a step that only the database can fail, again while the lease may still live.
-
-    A database that restarts must not make what was sent go out once more.  A step
-    whose commit went through unheard finds nothing of its own the second time.
-    """
-    deadline = time.monotonic() + bench.timing.lease.total_seconds()
-    while True:
-        try:
-            return step()
-        except DBAPIError as error:
-            is_away = error.connection_invalidated or isinstance(
-                error, OperationalError
-            )
-            if not is_away or time.monotonic() > deadline:
-                raise
-            logger.warning("database.away", exc_info=True)
-            time.sleep(_AWAY_SECONDS)
-
-
-def _word(verdict: Verdict) -> str:
-    if verdict.outcome is AttemptOutcome.RELEASED:
-        return "released"
-    if verdict.outcome is AttemptOutcome.DEFERRED:
-        return "deferred"
-    if verdict.state is ExecutionState.PENDING:
-        return "retried"
-    return verdict.state.value

@@ -1,0 +1,85 @@
+"""Writing down what came of effects, also while the database is away for a moment."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from typing import Final, TypeVar
+from uuid import UUID
+
+from sqlalchemy.exc import DBAPIError, OperationalError
+
+from tasks.crashpoints import reached
+from tasks.executing.marking import unmark
+from tasks.executing.settling import settle
+from tasks.executing.verdicts import Verdict
+from tasks.held import Claim
+from tasks.lane import Bench
+from tasks.models.execution import AttemptOutcome, ExecutionState
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+#: The executions' ids by what became of them: "succeeded", "lost", …
+Ended = dict[str, list[UUID]]
+#: How long a database that does not answer is left alone before the next try.
+_AWAY_SECONDS: Final = 0.25
+
+
+def write_down(bench: Bench, verdicts: Sequence[Verdict], ended: Ended) -> None:
+    """Settle what is still ours, and note in ``ended`` what became of each."""
+    if not verdicts:
+        return
+    owned = patiently(bench, lambda: _written(bench, verdicts))
+    reached("after_settle")
+    bench.held.let_go(each.claim for each in verdicts)
+    for each in verdicts:
+        word = _word(each) if each.claim in owned else "lost"
+        ended[word].append(each.claim.execution_id)
+
+
+def _written(bench: Bench, verdicts: Sequence[Verdict]) -> set[Claim]:
+    with bench.begin() as session:
+        return settle(session, verdicts, worker=bench.worker, now=bench.clock())
+
+
+def take_back_marks(bench: Bench, claims: Sequence[Claim]) -> None:
+    """Note of effects that they did not begin after all."""
+    if claims:
+        patiently(bench, lambda: _unmark(bench, claims))
+
+
+def _unmark(bench: Bench, claims: Sequence[Claim]) -> None:
+    with bench.begin() as session:
+        unmark(session, claims)
+
+
+def patiently(bench: Bench, step: Callable[[], T]) -> T:
+    """Do a step that only the database can fail, again while the lease may still live.
+
+    A database that restarts must not make what was sent go out once more.  A step
+    whose commit went through unheard finds nothing of its own the second time.
+    """
+    deadline = time.monotonic() + bench.timing.lease.total_seconds()
+    while True:
+        try:
+            return step()
+        except DBAPIError as error:
+            is_away = error.connection_invalidated or isinstance(
+                error, OperationalError
+            )
+            if not is_away or time.monotonic() > deadline:
+                raise
+            logger.warning("database.away", exc_info=True)
+            time.sleep(_AWAY_SECONDS)
+
+
+def _word(verdict: Verdict) -> str:
+    if verdict.outcome is AttemptOutcome.RELEASED:
+        return "released"
+    if verdict.outcome is AttemptOutcome.DEFERRED:
+        return "deferred"
+    if verdict.state is ExecutionState.PENDING:
+        return "retried"
+    return verdict.state.value
