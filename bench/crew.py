@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -48,10 +49,8 @@ class Crew:
         self._tell(signal.SIGCONT)
         self._tell(signal.SIGTERM)
         for process in self._processes:
-            try:
+            with suppress(subprocess.TimeoutExpired):
                 process.wait(_END_SECONDS)
-            except subprocess.TimeoutExpired:
-                pass
         self._tell(signal.SIGKILL)
         for process in self._processes:
             process.wait()

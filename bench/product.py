@@ -33,6 +33,7 @@ class NoOp:
     name = NOOP
     title = "Do nothing"
     keeps_body = False
+    is_quick = True
 
     def check(self, settings: Mapping[str, Any], trigger_type: str) -> dict[str, str]:
         """Find nothing wrong."""

@@ -84,8 +84,8 @@ def machine(command: str) -> str:
         f"*Measured {datetime.now(UTC):%Y-%m-%d %H:%M} UTC with `{command}` on "
         f"{os.cpu_count()} cores ({_processor()}), {_memory()}, {platform.system()} "
         f"{platform.release()}; load average at the end {one:.1f} (1 min), {five:.1f} "
-        f"(5 min). Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, "
-        f"{packages}.*"
+        f"(5 min). Python {platform.python_version()}, "
+        f"SQLite {sqlite3.sqlite_version}, {packages}.*"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,7 +125,10 @@ RIVALS: Final = (
 @contextmanager
 def contestant(title: str, server: URL, redis_url: str) -> Iterator[Contestant]:
     """Return the contestant of that title, on an empty database and an empty Redis."""
-    with redis.Redis.from_url(redis_url) as client, servers.database(server, "r") as url:
+    with (
+        redis.Redis.from_url(redis_url) as client,
+        servers.database(server, "r") as url,
+    ):
         client.flushall()
         rival = next((each for each in RIVALS if each.title == title), None)
         if rival is None:

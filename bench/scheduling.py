@@ -144,9 +144,7 @@ def _left(engine: Engine) -> int:
         return sum(counts)
 
 
-def _found(
-    engine: Engine, began: dict[UUID, float]
-) -> list[tuple[str, list[float]]]:
+def _found(engine: Engine, began: dict[UUID, float]) -> list[tuple[str, list[float]]]:
     columns = (ScheduledJob.due_at, ScheduledJob.settled_at, ScheduledJob.execution_id)
     with sessions(engine)() as session:
         rows: Sequence[Any] = session.execute(select(*columns)).all()

