@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from tasks.automation import conditions
+from tasks.automation import condition_rows
 from tasks.automation.replan import Replanned
 from tasks.automation.step_changes import StepsChanged
 from tasks.automation.steps import later_steps
@@ -30,13 +30,14 @@ class RuleSaved:
 
 
 def find_rule(session: Session, rule_id: UUID) -> Rule:
-    """Return a rule, locked until the caller commits.
+    """Return a rule as it is now, locked until the caller commits.
 
     Raises:
         NotFound: the session sees no such rule.
         Conflict: it was deleted, so it cannot be changed any more.
     """
-    rule = session.get(Rule, rule_id, with_for_update=True)
+    # Read anew: the session may know it from before somebody else saved.
+    rule = session.get(Rule, rule_id, with_for_update=True, populate_existing=True)
     if rule is None:
         raise NotFound("unknown_rule", "There is no such rule.")
     refuse_deleted(rule)
@@ -84,7 +85,7 @@ def facts(rule: Rule) -> dict[str, Any]:
         "quiet_policy": rule.quiet_policy.value,
         "action": rule.action,
         **{f"settings.{key}": value for key, value in rule.settings.items()},
-        "conditions": conditions.sentence(rule.conditions),
+        "conditions": condition_rows.sentence(rule.conditions),
         "max_attempts": rule.max_attempts,
         "retry_first_seconds": rule.retry_first_seconds,
         "retry_longest_minutes": rule.retry_longest_minutes,

@@ -201,6 +201,9 @@ def test_who_comes_second_is_told_before_anything_is_foretold(
     answer = as_operator.post(path, data=form_of(house, version="1", offset_value="2"))
     assert answer.status_code == 409
     assert "changed this rule meanwhile" in words(answer)
+    link = soup(answer).select_one('[role=alert] a[href*="versions"]')
+    assert link is not None
+    assert "Reminder → First" in words(as_operator.get(str(link["href"])))
     sent = form_of(house, version="1", offset_value="2", confirmed="y")
     assert as_operator.post(path, data=sent).status_code == 409
     assert read(Rule)[0].offset_value == 24

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import pytest
 from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, sessionmaker
 
 from tasks.db import Begin
 from tasks.errors import Conflict, InvalidInput, NotFound
@@ -266,6 +266,22 @@ def test_two_operators_do_not_overwrite_each_other(begin: Begin, of: UUID) -> No
 
         assert refused.value.code == "changed_meanwhile"
         assert rule.name == "First"
+
+
+@pytest.mark.parametrize("engine", ["postgresql"], indirect=True)  # SQLite waits
+def test_who_read_the_rule_before_the_other_saved_does_not_overwrite_it(
+    make_session: sessionmaker[Session],
+) -> None:
+    with make_session.begin() as session:
+        rule_id = create(session, factories.congregation(session, "race"), MAIL).id
+    with pytest.raises(Conflict), make_session.begin() as slow:  # noqa: PT012
+        seen = slow.get_one(Rule, rule_id)
+        with make_session.begin() as quick:
+            edit(quick, seen, replace(MAIL, name="Quick"), version=1)
+        assert seen.version == 1  # what this session still believes
+        edit(slow, seen, replace(MAIL, name="Slow"), version=1)
+    with make_session() as session:
+        assert session.get_one(Rule, rule_id).name == "Quick"
 
 
 def test_a_mail_rule_that_becomes_a_webhook_gets_its_secret(
