@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, insert, literal_column, select, text, update
+from sqlalchemy import (
+    ColumnElement,
+    Result,
+    and_,
+    insert,
+    literal_column,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.orm import Session
 
 from tasks.automation.context import Case, context_of
@@ -88,29 +97,15 @@ def _about(kind: str, ids: Sequence[str]) -> ColumnElement[bool]:
 
 def _read(session: Session, about: ColumnElement[bool]) -> Iterable[Existing]:
     job = ScheduledJob
-    rows = session.execute(
+    rows: Result[Any] = session.execute(
         select(
             *(job.id, job.rule_id, job.trigger_type, job.podcast_id, job.episode_id),
             *(job.booking_id, job.guest_id, job.idempotency_key),
             *(job.due_at, job.run_at, job.timezone, job.state),
         ).where(about)
     )
-    for (
-        id_,
-        rule_id,
-        trigger,
-        podcast,
-        episode,
-        booking,
-        guest,
-        key,
-        due,
-        run,
-        zone,
-        state,
-    ) in rows:
-        ids = Ids(podcast, episode, booking, guest)
-        yield Existing(id_, rule_id, trigger, ids, key, due, run, zone, state)
+    for id_, rule_id, trigger, *named, key, due, run, zone, state in rows:
+        yield Existing(id_, rule_id, trigger, Ids(*named), key, due, run, zone, state)
 
 
 def end_jobs(

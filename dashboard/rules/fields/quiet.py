@@ -15,7 +15,7 @@ class QuietFields(FieldGroup):
     """Quiet hours, for any trigger."""
 
     quiet_from = StringField("Quiet from", widget=TimeInput())
-    quiet_until = StringField("until", widget=TimeInput())
+    quiet_until = StringField("Quiet until", widget=TimeInput())
     quiet_policy = RadioField(
         "What falls into the quiet hours",
         choices=[
