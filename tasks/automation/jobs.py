@@ -104,8 +104,18 @@ def _read(session: Session, about: ColumnElement[bool]) -> Iterable[Existing]:
             *(job.due_at, job.run_at, job.timezone, job.state),
         ).where(about)
     )
-    for id_, rule_id, trigger, *named, key, due, run, zone, state in rows:
-        yield Existing(id_, rule_id, trigger, Ids(*named), key, due, run, zone, state)
+    for row in rows:
+        yield Existing(
+            id=row.id,
+            rule_id=row.rule_id,
+            trigger_type=row.trigger_type,
+            ids=Ids(row.podcast_id, row.episode_id, row.booking_id, row.guest_id),
+            key=row.idempotency_key,
+            due_at=row.due_at,
+            run_at=row.run_at,
+            timezone=row.timezone,
+            state=row.state,
+        )
 
 
 def end_jobs(
