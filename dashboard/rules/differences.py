@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tasks.automation import conditions
+from tasks.automation import condition_rows
 from tasks.automation.actions import ACTIONS
 from tasks.automation.triggers import TRIGGERS
 
@@ -91,7 +91,7 @@ def _text(name: str, value: Any, titles: Mapping[str, str]) -> str:  # noqa: ANN
         named = sorted(titles.get(each, each) for each in ids)
         return ", ".join(named) or "Every podcast"
     if name == "conditions":
-        return conditions.sentence(value)
+        return condition_rows.sentence(value)
     if name == "trigger_type" and value in TRIGGERS:
         return TRIGGERS[value].title
     if name == "action" and value in ACTIONS:

@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from dashboard.filters import duration, plural
-from tasks.automation import conditions
+from tasks.automation import condition_rows
 from tasks.lane import COUNT_CAP
 from tasks.models import Decision, RateSlot, Reason, Rule
 
@@ -89,7 +89,7 @@ def looped_at(noes: Sequence[Decision], now: datetime) -> datetime | None:
 def limits(session: Session, rule: Rule, now: datetime) -> dict[str, object]:
     """Return everything of this for the page."""
     return {
-        "only_if": conditions.sentence(rule.conditions),
+        "only_if": condition_rows.sentence(rule.conditions),
         "retries": retries(rule),
         "rate": rate(rule),
         "waiting": waiting(session, rule, now),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from dashboard.rules.step_sentences import after
-from tasks.automation import conditions
+from tasks.automation import condition_rows
 from tasks.automation.actions import START_LANE
 from tasks.automation.steps import Step, later_steps
 from tasks.automation.triggers import TRIGGERS, Trigger
@@ -68,10 +68,10 @@ def only_if(wanted: Mapping[str, Any]) -> str:
     >>> only_if({"rows": [{"field": "guest.email", "operator": "not_empty"}]})
     ', if guest.email is not empty'
     """
-    told = conditions.sentence(wanted)
+    told = condition_rows.sentence(wanted)
     if len(told) <= CONDITIONS_TOLD:
         return f", if {told}" if told else ""
-    return f", if {len(conditions.rows_of(wanted))} conditions hold"
+    return f", if {len(condition_rows.rows_of(wanted))} conditions hold"
 
 
 def deed(action: str, settings: Mapping[str, Any]) -> str:

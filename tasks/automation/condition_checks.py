@@ -5,11 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from difflib import get_close_matches
-from enum import StrEnum
 from typing import Any, Final
 
 from tasks.automation.comparing import moment_of, number_of
-from tasks.automation.conditions import (
+from tasks.automation.condition_fields import (
+    OPERATORS,
+    Kind,
+    fields_of,
+    is_told,
+    kind_of,
+    values_of,
+)
+from tasks.automation.condition_rows import (
     WITHOUT_VALUE,
     WORDS,
     Condition,
@@ -21,75 +28,12 @@ from tasks.automation.conditions import (
 )
 from tasks.automation.triggers import Trigger
 from tasks.models.base import Json
-from tasks.models.booking import BookingStatus
-from tasks.models.episode import EpisodeStatus
 
 CONDITIONS_MAX: Final = 20
 VALUE_MAX: Final = 500
 FIELD_MAX: Final = 100
 #: Field names between dots; what producers tell may be deeper than our own records.
 _FIELD: Final = re.compile(r"[A-Za-z_][\w-]*(\.[\w-]+){0,5}", re.ASCII)
-_EVENT: Final = ("event.type", "event.occurred_at")
-
-
-class Kind(StrEnum):
-    """What a field's values are."""
-
-    TEXT = "text"
-    NUMBER = "number"
-    DATE = "date"
-    TOLD = "told"  # only the producer knows
-
-
-_O = Operator
-_ALWAYS: Final = (_O.EMPTY, _O.NOT_EMPTY)
-_OF_TEXT: Final = (
-    _O.IS,
-    _O.IS_NOT,
-    _O.CONTAINS,
-    _O.CONTAINS_NOT,
-    _O.STARTS_WITH,
-    _O.ONE_OF,
-)
-#: The operators that fit each kind, in the order of the form's select.
-OPERATORS: Final[Mapping[Kind, tuple[Operator, ...]]] = {
-    Kind.TEXT: (*_OF_TEXT, *_ALWAYS),
-    Kind.NUMBER: (_O.IS, _O.IS_NOT, _O.LESS, _O.MORE, _O.ONE_OF, *_ALWAYS),
-    Kind.DATE: (_O.BEFORE, _O.AFTER, *_ALWAYS),
-    Kind.TOLD: tuple(Operator),
-}
-_NUMBERS: Final = frozenset({"booking.revision", "episode.episode_number"})
-_DATE_ENDS: Final = ("_time", "_at", "_for")
-#: Fields that have few values; another one would never be met.
-_VALUES: Final[Mapping[str, tuple[str, ...]]] = {
-    "booking.status": tuple(BookingStatus),
-    "episode.status": tuple(EpisodeStatus),
-}
-
-
-def fields_of(trigger: Trigger) -> tuple[str, ...]:
-    """Return the fields that a trigger offers."""
-    return trigger.variables + _EVENT
-
-
-def is_told(field: str, trigger: Trigger) -> bool:
-    """Whether only a producer's own context can have the field."""
-    root = field.partition(".")[0]
-    return all(name.partition(".")[0] != root for name in fields_of(trigger))
-
-
-def kind_of(field: str, trigger: Trigger) -> Kind:
-    """Return what a field's values are."""
-    if is_told(field, trigger):
-        return Kind.TOLD
-    if field in _NUMBERS:
-        return Kind.NUMBER
-    return Kind.DATE if field.endswith(_DATE_ENDS) else Kind.TEXT
-
-
-def values_of(field: str) -> tuple[str, ...]:
-    """Return the only values that a field can have; empty: there are too many."""
-    return _VALUES.get(field, ())
 
 
 def clean_conditions(conditions: Mapping[str, Any]) -> Json:
@@ -175,19 +119,19 @@ def _wrong_value(
     if operator in WITHOUT_VALUE:
         return None
     text = value.strip() if isinstance(value, str) else ""
-    if not text or (operator is _O.ONE_OF and not choices(text)):
+    if not text or (operator is Operator.ONE_OF and not choices(text)):
         return "Say what to compare with."
     if len(text) > VALUE_MAX:
         return f"A value has at most {VALUE_MAX} characters; this one has {len(text)}."
     if not text.isprintable():
         return "The value holds characters that do not print; type it anew."
-    if operator in {_O.BEFORE, _O.AFTER}:
+    if operator in {Operator.BEFORE, Operator.AFTER}:
         is_good = moment_of(text) is not None
         return (
             None if is_good else "Write a date such as 2026-03-12 or 2026-03-12 14:00."
         )
-    parts = choices(text) if operator is _O.ONE_OF else [text]
-    if kind is Kind.NUMBER or operator in {_O.LESS, _O.MORE}:
+    parts = choices(text) if operator is Operator.ONE_OF else [text]
+    if kind is Kind.NUMBER or operator in {Operator.LESS, Operator.MORE}:
         wrong = [each for each in parts if number_of(each) is None]
         return f"“{wrong[0]}” is no number; write it as 7 or 2.5." if wrong else None
     return _never(parts, operator, field)
@@ -196,7 +140,7 @@ def _wrong_value(
 def _never(parts: list[str], operator: Operator, field: str) -> str | None:
     """Return a sentence when a field of few values is compared with none of them."""
     known = values_of(field)
-    if not known or operator not in {_O.IS, _O.IS_NOT, _O.ONE_OF}:
+    if not known or operator not in {Operator.IS, Operator.IS_NOT, Operator.ONE_OF}:
         return None
     wrong = [each for each in parts if each.casefold() not in known]
     if not wrong:

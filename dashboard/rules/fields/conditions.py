@@ -17,17 +17,16 @@ from wtforms import (
 
 from dashboard.rules.fields.base import FieldGroup, line, read
 from dashboard.rules.fields.what import WhatFields
-from tasks.automation.condition_checks import (
-    CONDITIONS_MAX,
+from tasks.automation.condition_checks import CONDITIONS_MAX, VALUE_MAX
+from tasks.automation.condition_fields import (
     OPERATORS,
-    VALUE_MAX,
     Kind,
     fields_of,
     is_told,
     kind_of,
     values_of,
 )
-from tasks.automation.conditions import WORDS, Match, Operator, match_of, rows_of
+from tasks.automation.condition_rows import WORDS, Match, Operator, match_of, rows_of
 from tasks.automation.triggers import Trigger
 from tasks.models import Rule
 

@@ -10,14 +10,11 @@ from hypothesis import strategies as st
 
 from tasks.automation.condition_checks import (
     CONDITIONS_MAX,
-    OPERATORS,
-    Kind,
     clean_conditions,
-    fields_of,
-    kind_of,
     problems_of,
 )
-from tasks.automation.conditions import Operator
+from tasks.automation.condition_fields import OPERATORS, Kind, fields_of, kind_of
+from tasks.automation.condition_rows import Operator
 from tasks.automation.triggers import TRIGGERS
 
 CONFIRMED = TRIGGERS["booking.confirmed"]

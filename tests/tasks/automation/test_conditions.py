@@ -8,15 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.automation.conditions import (
-    DETAIL_MAX,
-    WORDS,
-    Operator,
-    rows_of,
-    sentence,
-    unmet,
-    with_event,
-)
+from tasks.automation.condition_rows import WORDS, Operator, rows_of, sentence
+from tasks.automation.conditions import DETAIL_MAX, unmet, with_event
 from tests.support.factories import NOW
 
 CONTEXT: dict[str, Any] = {
