@@ -65,7 +65,7 @@ SENTENCES: Final[Mapping[Reason, str]] = {
     _R.BAD_MESSAGE: "The message could not be made from its template.",
     _R.DUPLICATE: "The same thing was already asked for.",
     _R.LOOP_GUARD: "Rules kept triggering each other, so this was stopped.",
-    _R.SUPERSEDED: "A newer plan took its place.",
+    _R.SUPERSEDED: "A newer plan, or a later reminder of the same, took its place.",
     _R.OPERATOR: "An operator stopped it.",
     _R.PRODUCER: "The application that asked for it took it back.",
     _R.REFUSED: "The other side refused it for good.",
