@@ -35,12 +35,15 @@ def keys_left(client: redis.Redis, keys: Sequence[str]) -> Callable[[bool], int]
     def left(_is_exact: bool) -> int:
         total = 0
         for key in keys:
-            kind = str(client.type(key), "ascii")
-            answer: Any = client.execute_command(_COUNTERS[kind], key)  # type: ignore[no-untyped-call]  # redis has half of its types
-            total += int(answer)
+            counter = _COUNTERS[str(_ask(client, "TYPE", key), "ascii")]
+            total += int(_ask(client, counter, key))
         return total
 
     return left
+
+
+def _ask(client: redis.Redis, *words: str) -> Any:  # noqa: ANN401  # redis has no types for it
+    return client.execute_command(*words)  # type: ignore[no-untyped-call]
 
 
 def analyze(address: str) -> None:
