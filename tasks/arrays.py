@@ -5,11 +5,22 @@ Only for kinds whose values need no quotes inside of an array's text.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Enum, Integer, Text, Uuid, bindparam, cast
+from sqlalchemy import (
+    JSON,
+    ColumnElement,
+    Enum,
+    Integer,
+    Text,
+    Uuid,
+    bindparam,
+    cast,
+    func,
+)
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.types import TypeEngine
 
@@ -34,8 +45,17 @@ def array(
     return bindparam(name, given, ARRAY(kind))
 
 
+def elements(name: str, kind: TypeEngine[Any]) -> ColumnElement[Any]:
+    """Return the elements of the parameter ``name``, one row each."""
+    if isinstance(kind, JSON):
+        return func.json_array_elements(cast(bindparam(name, type_=Text), JSON))
+    return func.unnest(array(name, kind))
+
+
 def values_of(kind: TypeEngine[Any], values: Sequence[Any]) -> Any:  # noqa: ANN401  # a text or a list
     """Return ``values`` as the parameter of ``array`` wants them."""
+    if isinstance(kind, JSON):
+        return json.dumps(values, separators=(",", ":"))
     if isinstance(kind, Uuid):
         return "{" + ",".join([v.hex if v else "NULL" for v in values]) + "}"
     if isinstance(kind, UtcDateTime):

@@ -32,7 +32,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from sqlalchemy.sql.dml import ReturningUpdate
 from sqlalchemy.types import TypeEngine
 
-from tasks.arrays import array, values_of
+from tasks.arrays import array, elements, values_of
 
 #: Puts a row's value and the column as it is together to what the column becomes.
 Merge = Callable[[ColumnElement[Any], ColumnElement[Any]], ColumnElement[Any]]
@@ -248,12 +248,12 @@ def from_arrays(
     The others have one value for all rows; each parameter has its column's name.
     """
     kinds = {name: table.c[name].type for name in names}
-    arrays = (array(name, kinds[name]) for name in varied)
-    columns = (column(name, kinds[name]) for name in varied)
-    new = func.unnest(*arrays).table_valued(*columns, name="new").render_derived()
+    # Functions that return rows go side by side, row by row, in a list of columns.
+    new = select(*(elements(name, kinds[name]).label(name) for name in varied))
+    rows = new.subquery("new")
     return select(
         *(
-            new.c[name] if name in varied else cast(bindparam(name), kinds[name])
+            rows.c[name] if name in varied else cast(bindparam(name), kinds[name])
             for name in names
         )
     )

@@ -60,8 +60,7 @@ def context_of(row: About, records: Records, extra: Json | None = None) -> Json:
     guest = records.guests.get((of, ids.guest_id or ""))
     zones = (_zone(podcast), _zone(congregation))
     context: Json = {
-        "congregation": congregation and sections.of_congregation(congregation),
-        "podcast": podcast and sections.of_podcast(podcast, *zones),
+        **_shared(congregation, podcast, zones, records.sections),
         "booking": booking and sections.of_booking(booking, *zones),
         "booking_link": link and {"id": link.id, "name": link.name},
         "episode": episode and sections.of_episode(episode, *zones),
@@ -69,6 +68,24 @@ def context_of(row: About, records: Records, extra: Json | None = None) -> Json:
     }
     told = {name: section for name, section in context.items() if section}
     return overlaid(told, extra or {})
+
+
+def _shared(
+    congregation: Congregation | None,
+    podcast: Podcast | None,
+    zones: tuple[str | None, ...],
+    made: dict[tuple[UUID, str], Json],
+) -> Json:
+    """Return the sections that many contexts of a batch have in common."""
+    if congregation is None:
+        return {}
+    key = (congregation.id, podcast.id if podcast else "")
+    if key not in made:
+        made[key] = {
+            "congregation": sections.of_congregation(congregation),
+            "podcast": podcast and sections.of_podcast(podcast, *zones),
+        }
+    return made[key]
 
 
 def _zone(row: Podcast | Congregation | None) -> str | None:

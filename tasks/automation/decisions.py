@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
+from tasks.bulk import insert_many
 from tasks.models.base import new_id
 from tasks.models.event import Decision, DecisionOutcome
 from tasks.models.reason import Reason
@@ -66,10 +66,8 @@ def verdict(
 def record(session: Session, verdicts: Sequence[Verdict], now: datetime) -> None:
     """Insert the verdicts in one statement; the caller commits."""
     if verdicts:
-        session.execute(
-            insert(Decision.metadata.tables[Decision.__tablename__]),
-            [_row(each, now) for each in verdicts],
-        )
+        table = Decision.metadata.tables[Decision.__tablename__]
+        insert_many(session, table, [_row(each, now) for each in verdicts])
 
 
 _NAMES: Final = tuple(each.name for each in fields(Verdict))

@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Final
 from uuid import UUID
 
-from sqlalchemy import select, tuple_
+from sqlalchemy import bindparam, select, tuple_
 from sqlalchemy.orm import Session
 
 from tasks.automation import decisions, loops
@@ -60,6 +61,17 @@ def evaluate(
     return evaluated
 
 
+#: Made once: making a statement takes longer than running this one.
+_RULES: Final = (
+    select(Rule)
+    .where(
+        tuple_(Rule.congregation_id, Rule.trigger_type).in_(
+            bindparam("wanted", expanding=True)
+        ),
+        Rule.deleted_at.is_(None),
+    )
+    .order_by(Rule.id)
+)
 _Rules = Mapping[tuple[UUID, str], Sequence[Rule]]
 
 
@@ -67,15 +79,7 @@ def _rules(session: Session, reports: Sequence[Report]) -> _Rules:
     wanted = sorted({(each.congregation_id, each.trigger_type) for each in reports})
     found: dict[tuple[UUID, str], list[Rule]] = defaultdict(list)
     for chunk in chunks(wanted):
-        rows = session.scalars(
-            select(Rule)
-            .where(
-                tuple_(Rule.congregation_id, Rule.trigger_type).in_(chunk),
-                Rule.deleted_at.is_(None),
-            )
-            .order_by(Rule.id)
-        )
-        for rule in rows:
+        for rule in session.scalars(_RULES, {"wanted": chunk}):
             found[rule.congregation_id, rule.trigger_type].append(rule)
     return found
 

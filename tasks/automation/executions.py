@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
 from tasks.automation.upsert import insert_new
+from tasks.bulk import insert_many
 from tasks.clock import utcnow
 from tasks.models.base import Json
 from tasks.models.execution import Execution, ExecutionContext, ExecutionState
@@ -65,8 +65,7 @@ def insert_executions(session: Session, rows: Sequence[NewExecution]) -> set[UUI
         for row in ordered
         if row.id in born
     ]
-    if snapshots:
-        session.execute(insert(_CONTEXTS), snapshots)
+    insert_many(session, _CONTEXTS, snapshots)
     return born
 
 

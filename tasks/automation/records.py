@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final, Protocol, TypeVar
 from uuid import UUID
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    String,
+    Uuid,
+    and_,
+    bindparam,
+    func,
+    select,
+    tuple_,
+)
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
+from tasks.arrays import array, values_of
 from tasks.automation.keys import Ids
-from tasks.bulk import among, among_pairs
+from tasks.bulk import is_postgres
 from tasks.models.base import EntityOfCongregation
 from tasks.models.booking import Booking
 from tasks.models.congregation import Congregation
@@ -61,10 +73,17 @@ class Records:
     links: Mapping[Key, BookingLink]
     episodes: Mapping[Key, Episode]
     guests: Mapping[Key, EpisodeGuest]
+    #: What contexts of one podcast have in common, made once (``context_of``).
+    sections: dict[Key, dict[str, Any]] = field(default_factory=dict)
 
 
 def load_records(session: Session, rows: Sequence[About]) -> Records:
-    """Read everything that the rows are about: one query per table and 500 rows."""
+    """Read everything that the rows are about: one query per table and 500 rows.
+
+    A single row costs one query.
+    """
+    if len(rows) == 1:
+        return load_record(session, rows[0])
     bookings = by_key(session, Booking, _keys(rows, "booking_id"))
     guests = by_key(
         session,
@@ -82,19 +101,99 @@ def load_records(session: Session, rows: Sequence[About]) -> Records:
     )
 
 
+def _at(
+    table: type[EntityOfCongregation],
+    id_: ColumnElement[Any] | InstrumentedAttribute[Any],
+) -> Any:  # noqa: ANN401  # the arguments of a join
+    return table, and_(table.congregation_id == Congregation.id, table.id == id_)
+
+
+#: The order matters: a booking names its link, its guest and its episode.
+_EVERYTHING: Final = (
+    select(Congregation, Podcast, Booking, BookingLink, EpisodeGuest, Episode)
+    .select_from(Congregation)
+    .outerjoin(*_at(Podcast, bindparam("podcast_id", type_=String)))
+    .outerjoin(*_at(Booking, bindparam("booking_id", type_=String)))
+    .outerjoin(*_at(BookingLink, Booking.booking_link_id))
+    .outerjoin(
+        *_at(
+            EpisodeGuest,
+            func.coalesce(bindparam("guest_id", type_=String), Booking.guest_id),
+        )
+    )
+    .outerjoin(
+        *_at(
+            Episode,
+            func.coalesce(
+                bindparam("episode_id", type_=String),
+                Booking.episode_id,
+                EpisodeGuest.episode_id,
+            ),
+        )
+    )
+    .where(Congregation.id == bindparam("congregation_id", type_=Uuid))
+    .execution_options(populate_existing=True)
+)
+
+
+def load_record(session: Session, row: About) -> Records:
+    """Read everything that one row is about in one query."""
+    names = ("congregation_id", "podcast_id", "episode_id", "booking_id", "guest_id")
+    found = session.execute(
+        _EVERYTHING, {name: getattr(row, name) for name in names}
+    ).one_or_none()
+    if found is None:
+        return Records({}, {}, {}, {}, {}, {})
+    congregation, podcast, booking, link, guest, episode = found
+    return Records(
+        congregations={congregation.id: congregation},
+        podcasts=_alone(podcast),
+        bookings=_alone(booking),
+        links=_alone(link),
+        episodes=_alone(episode),
+        guests=_alone(guest),
+    )
+
+
+def _alone(row: Entity | None) -> dict[Key, Entity]:
+    return {(row.congregation_id, row.id): row} if row is not None else {}
+
+
 def by_key(
     session: Session, model: type[Entity], keys: Iterable[Key]
 ) -> dict[Key, Entity]:
     """Read records by congregation and id; what does not exist is left out."""
     found: dict[Key, Entity] = {}
     for chunk in chunks(sorted(keys)):
-        rows = session.scalars(
-            select(model)
-            .where(among_pairs(session, (model.congregation_id, model.id), chunk))
-            .execution_options(populate_existing=True)
+        statement, sets = (
+            _selecting(model, is_postgres(session)),
+            _pairs(session, chunk),
         )
+        rows = session.scalars(statement, sets)
         found.update({(row.congregation_id, row.id): row for row in rows})
     return found
+
+
+@lru_cache
+def _selecting(
+    model: type[Entity],  # type: ignore[type-var]  # a class is hashable
+    takes_arrays: bool,  # a key of the cache
+) -> Select[Entity]:
+    """Return the statement that reads records; making it anew would take longer."""
+    columns = tuple_(model.congregation_id, model.id)
+    if takes_arrays:
+        arrays = (array("congregations", Uuid()), array("ids", String()))
+        is_meant = columns.in_(select(*(func.unnest(each) for each in arrays)))
+    else:
+        is_meant = columns.in_(bindparam("pairs", expanding=True))
+    return select(model).where(is_meant).execution_options(populate_existing=True)
+
+
+def _pairs(session: Session, keys: Sequence[Key]) -> dict[str, Any]:
+    if not is_postgres(session):
+        return {"pairs": keys}
+    congregations, ids = zip(*keys, strict=True)
+    return {"congregations": values_of(Uuid(), congregations), "ids": list(ids)}
 
 
 def full_ids(row: About, records: Records) -> Ids:
@@ -123,11 +222,14 @@ def _keys(rows: Iterable[Any], column: str) -> set[Key]:
     }
 
 
+_CONGREGATIONS: Final = select(Congregation).where(
+    Congregation.id.in_(bindparam("ids", expanding=True))
+)
+
+
 def _congregations(session: Session, ids: set[UUID]) -> dict[UUID, Congregation]:
     found: dict[UUID, Congregation] = {}
     for chunk in chunks(sorted(ids)):
-        rows = session.scalars(
-            select(Congregation).where(among(session, Congregation.id, chunk))
-        )
+        rows = session.scalars(_CONGREGATIONS, {"ids": chunk})
         found.update({row.id: row for row in rows})
     return found

@@ -7,12 +7,13 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import insert, select, tuple_
+from sqlalchemy import select, tuple_
 from sqlalchemy.orm import Session
 
 from tasks.automation.payloads import Report
 from tasks.automation.records import chunks
 from tasks.automation.upsert import insert_new
+from tasks.bulk import insert_many
 from tasks.models.event import Event, EventData
 
 _DATA: Final = EventData.metadata.tables[EventData.__tablename__]
@@ -41,8 +42,7 @@ def store(
         for report in ordered
         if report.id in born and report.extra
     ]
-    if told:
-        session.execute(insert(_DATA), told)
+    insert_many(session, _DATA, told)
     firsts = _firsts(session, [each for each in ordered if each.id not in born])
     return {
         report.id: report.id

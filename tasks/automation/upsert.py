@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Table, TextClause
+from sqlalchemy import Table, TextClause, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 from sqlalchemy.sql.dml import ReturningInsert
@@ -49,15 +49,31 @@ def insert_new(
     if is_postgres(session) and len(rows) >= ARRAYS_FROM:
         names = tuple(rows[0])
         varied = varied_of(rows)
-        statement = _from_arrays(table, names, varied, tuple(unique), among)
-        return set(session.scalars(statement, parameters(table, rows, varied)))
-    dialect = postgresql if is_postgres(session) else sqlite
-    plain = (
-        dialect.insert(table)
-        .on_conflict_do_nothing(index_elements=list(unique), index_where=among)
-        .returning(table.c.id)
+        arrays = _from_arrays(table, names, varied, tuple(unique), among)
+        return set(session.scalars(arrays, parameters(table, rows, varied)))
+    statement = _plain(table, is_postgres(session), tuple(unique), among)
+    if len(rows) == 1 or is_postgres(session):
+        return set(session.scalars(statement.returning(table.c.id), list(rows)))
+    # SQLite is quickest with one row after the other, and then says only how many.
+    done = session.execute(statement, list(rows))
+    ids = [row["id"] for row in rows]
+    n_new: int = done.rowcount  # type: ignore[attr-defined]  # a cursor result
+    if n_new == len(rows):
+        return set(ids)
+    return set(session.scalars(select(table.c.id).where(table.c.id.in_(ids))))
+
+
+@lru_cache
+def _plain(
+    table: Table,
+    is_for_postgres: bool,  # a key of the cache
+    unique: tuple[str, ...],
+    among: TextClause | None,
+) -> postgresql.Insert | sqlite.Insert:
+    insert = postgresql.insert if is_for_postgres else sqlite.insert
+    return insert(table).on_conflict_do_nothing(
+        index_elements=list(unique), index_where=among
     )
-    return set(session.scalars(plain, list(rows)))
 
 
 @lru_cache

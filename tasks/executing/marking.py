@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any, Final, Protocol
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, delete, insert, literal_column, select, true
+from sqlalchemy import ColumnElement, delete, literal_column, select, true
 from sqlalchemy.orm import Session
 
-from tasks.bulk import BulkUpdate, among
+from tasks.bulk import BulkUpdate, among, insert_many
 from tasks.held import Claim
 from tasks.models.execution import Execution, ExecutionMessage
 
@@ -73,8 +73,7 @@ def mark(session: Session, begun: Sequence[Begun], now: datetime) -> None:
         for each in begun
         if each.message
     ]
-    if messages:
-        session.execute(insert(_MESSAGES), messages)
+    insert_many(session, _MESSAGES, messages)
 
 
 def unmark(session: Session, claims: Sequence[Claim]) -> None:
