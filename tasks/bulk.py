@@ -253,7 +253,9 @@ def from_arrays(
     rows = new.subquery("new")
     return select(
         *(
-            rows.c[name] if name in varied else cast(bindparam(name), kinds[name])
+            rows.c[name]
+            if name in varied
+            else cast(bindparam(name, type_=kinds[name]), kinds[name])
             for name in names
         )
     )

@@ -165,20 +165,18 @@ def by_key(
     """Read records by congregation and id; what does not exist is left out."""
     found: dict[Key, Entity] = {}
     for chunk in chunks(sorted(keys)):
-        statement, sets = (
-            _selecting(model, is_postgres(session)),
-            _pairs(session, chunk),
-        )
-        rows = session.scalars(statement, sets)
+        known: Any = model  # mypy does not take a type variable for hashable
+        statement: Select[Entity] = _selecting(known, is_postgres(session))
+        rows = session.scalars(statement, _pairs(session, chunk))
         found.update({(row.congregation_id, row.id): row for row in rows})
     return found
 
 
 @lru_cache
 def _selecting(
-    model: type[Entity],  # type: ignore[type-var]  # a class is hashable
+    model: type[Any],
     takes_arrays: bool,  # a key of the cache
-) -> Select[Entity]:
+) -> Select[Any]:
     """Return the statement that reads records; making it anew would take longer."""
     columns = tuple_(model.congregation_id, model.id)
     if takes_arrays:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, sessionmaker
 
-from tasks.bulk import BulkUpdate, among
-from tasks.models import Execution, ExecutionState
+from tasks.bulk import BulkUpdate, among, among_pairs, insert_many
+from tasks.models import Booking, Execution, ExecutionMessage, ExecutionState
 from tests.support import factories
 from tests.support.factories import NOW
 
@@ -58,3 +59,41 @@ def test_each_row_gets_its_own_values_where_all_keys_match(
     assert rows[b].error == "ä 'x' {\"y\"}, \\"
     assert rows[b].worker is None
     assert (rows[other].failures, rows[other].worker) == (2, "w")
+
+
+@pytest.mark.parametrize("is_uniform", [True, False])
+def test_many_rows_are_inserted_as_they_are(
+    make_session: sessionmaker[Session],
+    is_uniform: bool,
+) -> None:
+    table = ExecutionMessage.metadata.tables[ExecutionMessage.__tablename__]
+    told = {"text": "ä 'x' \"y\" {} \\ \n", "n": [1, None, {"a": True}]}
+    with make_session.begin() as session:
+        rule = factories.rule(session, factories.congregation(session))
+        rows = [
+            {
+                "congregation_id": rule.congregation_id,
+                "execution_id": factories.execution(session, rule).id,
+                "message": told if is_uniform else told | {"i": i},
+                "composed_at": NOW + timedelta(seconds=0 if is_uniform else i),
+            }
+            for i in range(5)
+        ]
+        insert_many(session, table, rows)
+        insert_many(session, table, [])
+        found = session.execute(select(table).order_by(table.c.execution_id))
+        assert [dict(row._mapping) for row in found] == rows
+
+
+def test_pairs_are_found_together_only(make_session: sessionmaker[Session]) -> None:
+    with make_session.begin() as session:
+        one = factories.congregation(session)
+        two = factories.congregation(session, slug="two")
+        for tenant, name in ((one, "b1"), (one, "b2"), (two, "b2")):
+            factories.booking(session, tenant, id=name)
+        columns = (Booking.congregation_id, Booking.id)
+        wanted = [(one, "b1"), (two, "b2"), (two, "b1")]
+        found = session.execute(
+            select(*columns).where(among_pairs(session, columns, wanted))
+        )
+        assert {tuple(row) for row in found} == {(one, "b1"), (two, "b2")}
