@@ -121,21 +121,16 @@ def test_each_state_has_its_own_time_and_reason(
 
 
 def test_a_running_one_says_for_how_long(
-    as_viewer: FlaskClient, add: Callable[..., UUID], sqlite_engine: Engine, rule: Rule
+    as_viewer: FlaskClient, add: Callable[..., UUID]
 ) -> None:
-    id_ = add(state=S.RUNNING, attempt=1)
-    with Session(sqlite_engine) as session, session.begin():
-        session.add(
-            Attempt(
-                congregation_id=rule.congregation_id,
-                execution_id=id_,
-                number=1,
-                worker="w",
-                started_at=utcnow() - timedelta(minutes=2),
-            )
-        )
+    since = utcnow() - timedelta(minutes=2)
+    id_ = add(state=S.RUNNING, attempt=1, worker="box:1:ab", claimed_at=since)
     row = _text(as_viewer.get("/executions/").text, f"execution-{id_}")
     assert "for 2 min" in row
+    page = as_viewer.get(f"/executions/{id_}").text
+    under_way = _text(page, "attempt-1")
+    assert "box:1:ab" in under_way
+    assert "Nothing left the house" in under_way
 
 
 def test_empty_lists_say_why(as_viewer: FlaskClient, add: Callable[..., UUID]) -> None:
