@@ -46,18 +46,27 @@ LANE: Final = "replanning"
 
 
 def follow(
-    session: Session, rule: Rule, *, now: datetime, also_coming: bool = False
+    session: Session,
+    rule: Rule,
+    *,
+    now: datetime,
+    also_coming: bool = False,
+    at_once: bool = True,
 ) -> Replanned:
     """Plan a saved rule's outdated jobs anew, and with ``also_coming`` the calendar.
 
     What is too much for one request is left to the lane; ``Replanned.is_later`` then
     says so.  The rule must be locked by the caller.
+
+    Args:
+        at_once: false where many rules change together: the lane does it all.
     """
     open_ = session.get(Replan, rule.id)
     is_moved = rule.plan_version == rule.version  # by the saving that asks
     if open_ is not None and not (is_moved or also_coming):
         return Replanned(is_later=True)
-    if open_ is not None or _is_much(session, rule, now, also_coming=also_coming):
+    n_work = _n_work(session, rule, now, also_coming=also_coming)
+    if open_ is not None or n_work > (AT_ONCE_MAX if at_once else 0):
         return _leave(session, rule, now, also_coming=also_coming)
     jobs = session.scalars(select(ScheduledJob).where(*outdated(rule))).all()
     done = move_jobs(session, rule, jobs, now=now)
@@ -103,13 +112,14 @@ def work_off(session: Session, open_: Replan, rule: Rule, *, limit: int) -> bool
     return open_.cursor is None
 
 
-def _is_much(session: Session, rule: Rule, now: datetime, *, also_coming: bool) -> bool:
+def _n_work(session: Session, rule: Rule, now: datetime, *, also_coming: bool) -> int:
+    """Return how much there is to plan; counting jobs stops when they are many."""
     some = select(ScheduledJob.id).where(*outdated(rule)).limit(AT_ONCE_MAX + 1)
-    n_work = len(session.scalars(some).all())
-    if also_coming:
-        of, podcasts = rule.congregation_id, rule.podcast_ids
-        n_work += count_coming(session, of, podcasts, rule.trigger_type, now=now)
-    return n_work > AT_ONCE_MAX
+    n_jobs = len(session.scalars(some).all())
+    if not also_coming:
+        return n_jobs
+    of, podcasts = rule.congregation_id, rule.podcast_ids
+    return n_jobs + count_coming(session, of, podcasts, rule.trigger_type, now=now)
 
 
 def _leave(

@@ -150,6 +150,7 @@ def _save(
             box,
             now=now,
             version=rule.version,
+            at_once=False,  # a file may change hundreds of rules
             verb="imported",
         )
     return create_rule(

@@ -106,6 +106,7 @@ def edit_rule(
     now: datetime,
     version: int | None = None,
     also_coming: bool = False,
+    at_once: bool = True,
     verb: str = "edited",
 ) -> RuleSaved:
     """Change a rule; jobs it has planned move when trigger, offset or podcast change.
@@ -113,6 +114,7 @@ def edit_rule(
     Args:
         version: the version that the operator looked at; None takes any.
         also_coming: plan also for what is coming and has no job of the rule yet.
+        at_once: false leaves all moving of jobs to the lane.
         verb: how it came about, as its history says: ``edited``, ``restored`` or
             ``imported``.
 
@@ -135,7 +137,7 @@ def edit_rule(
         release_turns(session, rule, now)
     if moves_jobs(before, values):
         rule.plan_version = rule.version
-    replanned = follow(session, rule, now=now, also_coming=also_coming)
+    replanned = follow(session, rule, now=now, also_coming=also_coming, at_once=at_once)
     return RuleSaved(rule, secret, replanned, stepped, changed=before != values)
 
 

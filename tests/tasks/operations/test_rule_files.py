@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -12,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from tasks.db import Begin
 from tasks.errors import Conflict
-from tasks.models import LatePolicy, OffsetUnit, Podcast, Rule, RuleVersion
+from tasks.models import LatePolicy, OffsetUnit, Podcast, Replan, Rule, RuleVersion
 from tasks.operations.audit import Actor
 from tasks.operations.rule_documents import change_of, document_of
 from tasks.operations.rule_files import (
@@ -199,6 +200,20 @@ def test_what_was_changed_meanwhile_is_not_overwritten(begin: Begin) -> None:
         with pytest.raises(Conflict, match="changed meanwhile"):
             carry_out_import(session, now_planned, ACTOR, BOX, now=NOW, seen=seen)
         assert rules_of(session, of)[0].version == 2
+
+
+def test_the_jobs_of_imported_rules_are_left_to_the_lane(begin: Begin) -> None:
+    with begin() as session:
+        of = house(session)
+        factories.booking(session, of, start_time=NOW + timedelta(days=5))
+        soon = replace(REMINDER, conditions={}, steps=(), offset_at=None)
+        rule = create_rule(
+            session, of, soon, ACTOR, BOX, now=NOW, also_coming=True
+        ).rule
+        text = write_file([rule]).replace("offset_value: 2", "offset_value: 1")
+        (saved,) = take(session, of, text)
+        assert saved.replanned.is_later
+        assert session.get(Replan, rule.id) is not None
 
 
 HEAD = "carillon: rules/1\nrules:\n"
