@@ -59,7 +59,7 @@ def test_it_tells_that_it_is_ready_and_that_it_drains(
     installation.mails.hang("end")
     _due(installation)
     with worker(installation.environ) as process:
-        until(lambda: _states(installation) == [ExecutionState.RUNNING])
+        until(lambda: installation.mails.n_connections)  # before that, it is given back
         assert readiness(port) == (200, {"status": "ok"})
         process.send_signal(signal.SIGTERM)
         status, body = until(lambda: _not_ready(port), 10)
