@@ -34,7 +34,7 @@ def coming(session: Session, names: Names) -> list[Moment]:
     executions = session.scalars(
         select(Execution)
         .options(joinedload(Execution.rule).load_only(Rule.name))
-        .where(Execution.id.in_(trail.executions(names, FRAME, waiting(Execution))))
+        .where(trail.executions(names, FRAME, waiting(Execution)))
         .order_by(Execution.run_at, Execution.id)
         .limit(some)
     )

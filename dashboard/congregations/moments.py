@@ -9,7 +9,7 @@ from uuid import UUID
 
 from dashboard.congregations.places import MILLISECOND, Place
 from tasks.automation.triggers import TRIGGERS
-from tasks.models import Attempt, AuditEntry, Event, Execution, ScheduledJob
+from tasks.models import Attempt, Event, Execution, ScheduledJob
 from tasks.models.reason import SENTENCES, Reason
 
 Kind = Literal["deed", "event", "job", "execution", "attempt"]
@@ -75,10 +75,10 @@ def of_attempt(row: Attempt, rule: str) -> Moment:
     return Moment(place, "attempt", row.execution_id, title, row.outcome, note)
 
 
-def of_deed(row: AuditEntry) -> Moment:
+def of_deed(id_: UUID, at: datetime, summary: str, actor: str) -> Moment:
     """Return what an operator did."""
-    place = Place(row.created_at, RANKS["deed"], row.id)
-    return Moment(place, "deed", row.id, row.summary, note=f"by {row.actor}")
+    place = Place(at, RANKS["deed"], id_)
+    return Moment(place, "deed", id_, summary, note=f"by {actor}")
 
 
 def _sentence(reason: Reason | None) -> str | None:

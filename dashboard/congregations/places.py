@@ -63,7 +63,7 @@ def before(
     place: Place | None,
     rank: int,
     at: ColumnElement[datetime] | InstrumentedAttribute[datetime],
-    *keys: InstrumentedAttribute[Any],
+    *keys: ColumnElement[Any] | InstrumentedAttribute[Any],
 ) -> ColumnElement[bool]:
     """Return whether a row of the kind with ``rank`` stands before ``place``.
 

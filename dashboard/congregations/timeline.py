@@ -33,10 +33,9 @@ from dashboard.congregations.places import (
     born_until,
 )
 from dashboard.congregations.records import Names
-from dashboard.congregations.trail import FRAME
+from dashboard.congregations.trail import FRAME, unindexed
 from tasks.models import (
     Attempt,
-    AuditEntry,
     Event,
     Execution,
     JobState,
@@ -92,11 +91,11 @@ def _frame(
     """Return the executions whose attempts and deeds may stand on the page."""
     since = place.at if place else None
     which = [] if since is None else [born_until(since)]
-    ids = trail.executions(names, FRAME, *which, since=since)
+    found = trail.executions(names, FRAME, *which, since=since)
     rows = session.execute(
         select(Execution.id, Rule.name)
         .join(Rule, Rule.id == Execution.rule_id)
-        .where(Execution.id.in_(ids))
+        .where(found)
         .order_by(Execution.id.desc())
         .limit(FRAME)
     )
@@ -110,7 +109,7 @@ def _events(
     rows = session.scalars(
         select(Event)
         .where(Event.id.in_(trail.events(names, limit + 1, older)))
-        .order_by(Event.created_at.desc(), Event.id.desc())
+        .order_by(unindexed(Event.created_at).desc(), Event.id.desc())
         .limit(limit + 1)
     )
     return [of_event(row) for row in rows]
@@ -140,11 +139,11 @@ def _executions(
     older = born_before(place, RANKS["execution"])
     since = place.at if place else None
     begun = ~trail.waiting(Execution)
-    ids = trail.executions(names, limit + 1, begun, older, since=since)
+    found = trail.executions(names, limit + 1, begun, older, since=since)
     rows = session.scalars(
         select(Execution)
         .options(joinedload(Execution.rule).load_only(Rule.name))
-        .where(Execution.id.in_(ids))
+        .where(found)
         .order_by(Execution.id.desc())
         .limit(limit + 1)
     )
@@ -179,6 +178,5 @@ def _deeds(
     place: Place | None,
     limit: int,
 ) -> list[Moment]:
-    older = before(place, RANKS["deed"], AuditEntry.created_at, AuditEntry.id)
-    found = deeds(session, names, [id_ for id_, _ in made], older, limit + 1)
-    return [of_deed(row) for row in found]
+    found = deeds(session, names, [id_ for id_, _ in made], place, limit + 1)
+    return [of_deed(row.id, row.created_at, row.summary, row.actor) for row in found]

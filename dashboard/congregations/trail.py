@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from uuid import UUID
 
 from sqlalchemy import (
@@ -17,6 +17,7 @@ from sqlalchemy import (
     Select,
     and_,
     false,
+    func,
     select,
     union,
 )
@@ -24,19 +25,20 @@ from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.sql import CompoundSelect
 
 from dashboard.congregations.records import Names
-from tasks.models import Event, Execution, JobState, ScheduledJob
-from tasks.operations.matching import Model, is_state
+from tasks.models import Event, Execution, ExecutionState, JobState, ScheduledJob
+from tasks.operations.matching import Model
 
 #: Rows of one kind from which others are found, going back from a page's start.
 FRAME: Final = 200
 
+T = TypeVar("T")
 Table = type[Event] | Model
 Ids = Select[UUID] | CompoundSelect[UUID]
 
 
 def events(names: Names, limit: int, *which: ColumnElement[bool]) -> Ids:
     """Return the ids of the newest events that name the record."""
-    order = (Event.created_at.desc(), Event.id.desc())
+    order = (unindexed(Event.created_at).desc(), Event.id.desc())
     return _newest(Event, list(_named(Event, names)), order, limit, which)
 
 
@@ -51,14 +53,14 @@ def jobs(
     Args:
         at: what they are sorted by.
     """
-    order = (at.desc(), ScheduledJob.id.desc())
+    order = (unindexed(at).desc(), ScheduledJob.id.desc())
     return _newest(ScheduledJob, list(_named(ScheduledJob, names)), order, limit, which)
 
 
 def executions(
     names: Names, limit: int, *which: ColumnElement[bool], since: datetime | None = None
-) -> Ids:
-    """Return the ids of the newest executions that are about the record.
+) -> ColumnElement[bool]:
+    """Return which executions are the newest about the record; a few more may be.
 
     No index names episodes or guests here: theirs are found by their events and jobs.
 
@@ -68,26 +70,42 @@ def executions(
     order = (Execution.id.desc(),)  # ids rise with time
     parts = [_part(Execution, each, order, limit, which) for each in _booked(names)]
     if names.kind != "booking":
-        parts += [
-            select(Execution.id).where(each, *which) for each in _led(names, since)
-        ]
-    return union(*parts) if len(parts) > 1 else parts[0]
+        parts += _led(names, since)
+    ids = union(*parts) if len(parts) > 1 else parts[0]
+    return and_(Execution.id.in_(ids), *which)
 
 
-def _led(names: Names, since: datetime | None) -> Iterator[ColumnElement[bool]]:
-    """Yield what finds executions by what led to them; few enough to need no limit."""
-    of = Execution.congregation_id == names.congregation_id
+def _led(names: Names, since: datetime | None) -> Iterator[Select[UUID]]:
+    """Yield the ids of executions by what led to them; few enough to need no limit.
+
+    Joined as plain tables, so that no other condition tempts a database away from the
+    index; whose they are was looked at with the events and jobs.
+    """
     heard = [] if since is None else [Event.created_at <= since]
-    yield and_(of, Execution.event_id.in_(events(names, FRAME, *heard)))
-    done = ScheduledJob.state == JobState.DISPATCHED
-    planned = jobs(names, FRAME, done, at=ScheduledJob.due_at)
-    became = select(ScheduledJob.execution_id).where(ScheduledJob.id.in_(planned))
-    yield and_(of, Execution.id.in_(became))
+    told = events(names, FRAME, *heard).subquery()
+    table = Execution.metadata.tables[Execution.__tablename__]
+    yield select(table.c.id).join(told, told.c.id == table.c.event_id)
+    done = ScheduledJob.execution_id.is_not(None)
+    planned = jobs(names, FRAME, done, at=ScheduledJob.due_at).subquery()
+    plan = ScheduledJob.metadata.tables[ScheduledJob.__tablename__]
+    yield select(plan.c.execution_id).join(planned, planned.c.id == plan.c.id)
 
 
 def waiting(model: Model) -> ColumnElement[bool]:
-    """Return whether a row still waits for its time."""
-    return is_state(model, JobState.PENDING)
+    """Return whether a row still waits for its time.
+
+    Said as what it is not: no index of states is to be taken instead of the names'.
+    """
+    states = JobState if model is ScheduledJob else ExecutionState
+    return model.state.not_in([state for state in states if state != JobState.PENDING])
+
+
+def unindexed(column: ColumnElement[T] | InstrumentedAttribute[T]) -> ColumnElement[T]:
+    """Return a column's values in a form for which a database takes no index.
+
+    It would walk all of a congregation by time to spare the sorting of a dozen rows.
+    """
+    return func.coalesce(column, column)
 
 
 def _booked(names: Names) -> Iterator[ColumnElement[bool]]:

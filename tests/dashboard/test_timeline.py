@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import Engine
+from sqlalchemy.event import listen
 from sqlalchemy.orm import Session
 
 from dashboard.congregations.moments import Moment
 from dashboard.congregations.places import Place
-from dashboard.congregations.records import bookings_of, names_of
+from dashboard.congregations.records import Names, bookings_of, names_of
 from dashboard.congregations.timeline import Timeline, timeline
 from tasks.automation.entities import Kind, find_record
 from tasks.clock import utcnow
@@ -309,6 +312,40 @@ def test_the_statements_do_not_grow_with_what_happened(
                 session, house, id=f"x{n}", episode_id="e1", guest_id="g1"
             )
     assert [cost(*each) for each in records] == few
+
+
+@pytest.mark.parametrize("kind", ["booking", "episode", "guest"])
+def test_no_statement_walks_through_a_whole_congregation(
+    sqlite_engine: Engine, kind: Kind
+) -> None:
+    # SQLite shows its plans without knowing any numbers; it errs where others do, too.
+    of = new_id()
+    names = Names(of, kind, "x", () if kind == "booking" else ("b1", "b2"))
+    plans: list[str] = []
+
+    def explain(
+        _: object, cursor: sqlite3.Cursor, sql: str, values: Any, *_rest: object
+    ) -> None:
+        if sql.startswith("SELECT"):
+            rows = cursor.connection.execute(f"EXPLAIN QUERY PLAN {sql}", values)
+            plans.extend(row[3] for row in rows)
+
+    listen(sqlite_engine, "before_cursor_execute", explain)
+    with CongregationSession(sqlite_engine) as session:
+        set_scope(session, frozenset({of}))
+        timeline(session, names, str(Place(NOW, 0, of)), 50)
+        timeline(session, names, None, 50)
+    tables = ("events", "executions", "scheduled_jobs", "attempts", "audit_entries")
+    steps = [plan for plan in plans if set(plan.split()) & set(tables)]
+    assert len(steps) > 10
+    for plan in steps:
+        assert plan.startswith("SEARCH"), plan
+        assert (
+            "_id=? AND" in plan
+            or "(id=?" in plan
+            or "event_id=?" in plan
+            or ("execution_id=?" in plan or "subject_kind=? AND subject_id=?" in plan)
+        ), plan
 
 
 @pytest.mark.parametrize(
