@@ -36,6 +36,6 @@ def _line(title: str, rates: dict[str, list[float]], keeps: str) -> tuple[str, .
     ratios = []
     for ours in OURS:
         pair = Pair(title, ours=rates[ours], other=rates[title])
-        ratios.append("" if title in OURS else f"**{pair.ratio:.1f}**")
+        ratios.append("" if title in OURS else f"**{pair.ratio:.3g}**")
     name, rate, *_ = Pair(title, ours=rates[title], other=rates[title]).line()
     return (name, rate, keeps, *ratios)

