@@ -62,6 +62,10 @@ class _Read:
 
     content: FeedContent
     page: Fetched
+    digest: str  # SHA-256 of the body
+
+
+_Got = _Read | NotModified | NotFetched
 
 
 def sweep(bench: Bench, limit: int) -> FeedSweep:
@@ -113,13 +117,7 @@ def claim(session: Session, feed_id: UUID, *, now: datetime) -> Claim | None:
     return Claim(feed.id, feed.attempt, feed.url, feed.etag, feed.last_modified)
 
 
-def settle(
-    session: Session,
-    held: Claim,
-    got: _Read | NotModified | NotFetched,
-    *,
-    now: datetime,
-) -> str:
+def settle(session: Session, held: Claim, got: _Got, *, now: datetime) -> str:
     """Write down what came of a look; returns the outcome's name.
 
     An item that cannot be kept fails its feed, and nothing of it is taken.
@@ -135,19 +133,16 @@ def settle(
     feed.checked_at = now
     if isinstance(got, NotFetched):
         return _fail(feed, got, now)
-    digest = feed.digest
-    if isinstance(got, _Read):
-        digest = hashlib.sha256(got.page.body).hexdigest()
-        if digest != feed.digest:
-            try:
-                with session.begin_nested():
-                    _keep(session, feed, got, digest, now)
-            except InvalidInput as error:
-                return _fail(feed, NotFetched(error.message), now)
-            _succeed(feed, now)
-            return "changed"
+    if isinstance(got, NotModified) or got.digest == feed.digest:
+        _succeed(feed, now)
+        return "unchanged"
+    try:
+        with session.begin_nested():
+            _keep(session, feed, got, now)
+    except InvalidInput as error:
+        return _fail(feed, NotFetched(error.message), now)
     _succeed(feed, now)
-    return "unchanged"
+    return "changed"
 
 
 def backlog(session: Session, now: datetime) -> Backlog:
@@ -166,26 +161,27 @@ def _is_due(now: datetime) -> tuple[ColumnElement[bool], ...]:
     return (Feed.due_at <= now, is_free)
 
 
-def _act(bench: Bench, held: Claim) -> _Read | NotModified | NotFetched:
+def _act(bench: Bench, held: Claim) -> _Got:
     answer: Answer = bench.effects.fetcher.fetch(
         held.url, etag=held.etag, last_modified=held.last_modified
     )
     if not isinstance(answer, Fetched):
         return answer
     try:
-        return _Read(read_feed(answer.body), answer)
+        content = read_feed(answer.body)
     except NotAFeed as error:
         return NotFetched(str(error))
+    return _Read(content, answer, hashlib.sha256(answer.body).hexdigest())
 
 
-def _keep(session: Session, feed: Feed, got: _Read, digest: str, now: datetime) -> None:
+def _keep(session: Session, feed: Feed, got: _Read, now: datetime) -> None:
     brought = absorb(session, feed, got.content, now=now)
     feed.title = got.content.title
     feed.n_items = len(got.content.items)
     feed.changed_at = now
     # An item whose date is to come needs another look, although nothing changes.
     is_whole = brought.n_waiting == 0
-    feed.digest = digest if is_whole else None
+    feed.digest = got.digest if is_whole else None
     feed.etag = got.page.etag if is_whole else None
     feed.last_modified = got.page.last_modified if is_whole else None
 
