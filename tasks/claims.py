@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Integer, Select, func, literal_column, select
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    Select,
+    Uuid,
+    bindparam,
+    func,
+    literal_column,
+    select,
+)
 from sqlalchemy.orm import Session, aliased
 
 from tasks.bulk import is_postgres
 from tasks.lane import COUNT_CAP, Backlog
+from tasks.models.base import UtcDateTime
 from tasks.models.congregation import Congregation
 from tasks.models.execution import Execution
 from tasks.models.scheduled_job import ScheduledJob
@@ -34,7 +45,9 @@ _SUSPECTS_LOCK: Final = 0x5355_5350
 IS_LEASED: Final = Execution.lease_until.is_not(None)
 
 
-def is_due(model: Due, now: datetime) -> tuple[ColumnElement[bool], ...]:
+def is_due(
+    model: Due, now: datetime | ColumnElement[datetime]
+) -> tuple[ColumnElement[bool], ...]:
     """Return what makes a row due.
 
     The state is written into the statement, not bound to it: neither database uses a
@@ -52,7 +65,7 @@ def due_ids(
     more is due than one claim takes, each congregation gets an equal share of it
     before the oldest rows fill what is left: so a flood of one cannot starve another.
     """
-    oldest = session.scalars(_locked(model, now, limit)).all()
+    oldest = session.scalars(_locked(model), {"now": now, "n": limit}).all()
     if len(oldest) < limit:
         return oldest
     sharing = _congregations_with_due(session, model, now)
@@ -61,8 +74,9 @@ def due_ids(
     share = max(1, limit // len(sharing))
     chosen: dict[UUID, None] = {}
     for congregation_id in sharing:
-        own = _locked(model, now, share).where(model.congregation_id == congregation_id)
-        chosen.update(dict.fromkeys(session.scalars(own)))
+        sets = {"now": now, "n": share, "of": congregation_id}
+        own = session.scalars(_locked(model, of_one=True), sets)
+        chosen.update(dict.fromkeys(own))
     chosen.update(dict.fromkeys(oldest))
     return list(chosen)[:limit]
 
@@ -73,12 +87,10 @@ def next_suspect(session: Session, now: datetime) -> UUID | None:
     ``None`` while another such execution runs anywhere: two at once could not be told
     apart when their worker dies, and the innocent one would be quarantined as well.
     """
-    due = _locked(Execution, now, 1, is_suspect=True).where(
-        ~_running_suspects().exists()
-    )
-    if session.scalar(due) is None or not _looks_alone(session):
+    due, sets = _locked(Execution, is_suspect=True), {"now": now, "n": 1}
+    if session.scalar(due, sets) is None or not _looks_alone(session):
         return None
-    return session.scalar(due)  # again: somebody else may have been quicker
+    return session.scalar(due, sets)  # again: somebody else may have been quicker
 
 
 def _running_suspects() -> Select[UUID]:
@@ -112,19 +124,28 @@ def backlog_of(session: Session, model: Due, now: datetime) -> Backlog:
     )
 
 
+@lru_cache
 def _locked(
-    model: Due, now: datetime, limit: int, *, is_suspect: bool = False
+    model: Due,
+    *,
+    is_suspect: bool = False,
+    of_one: bool = False,  # congregation, named by the parameter "of"
 ) -> Select[UUID]:
+    """Return the statement that locks due rows; making it anew takes longer."""
     locked = (
         select(model.id)
-        .where(*is_due(model, now))
+        .where(*is_due(model, bindparam("now", type_=UtcDateTime)))
         .order_by(model.run_at, model.id)
-        .limit(limit)
+        .limit(bindparam("n", type_=Integer))
         .with_for_update(skip_locked=True, of=model)
     )
     if model is Execution:
         suspected = _is_suspected(Execution)
         locked = locked.where(suspected if is_suspect else ~suspected)
+    if is_suspect:
+        locked = locked.where(~_running_suspects().exists())
+    if of_one:
+        locked = locked.where(model.congregation_id == bindparam("of", type_=Uuid))
     return locked
 
 

@@ -11,9 +11,10 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import select, update
+from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session
 
+from tasks.db import reading
 from tasks.lane import Bench, Lane, tally
 from tasks.models.lane import LaneRun, LaneSetting, LaneTrigger
 
@@ -42,9 +43,10 @@ def run_lane(lane: Lane, bench: Bench, trigger: LaneTrigger) -> Ran | None:
     catches everything: a lane's error is recorded, and the next sweep tries again.
     """
     try:
-        if _is_paused(bench, lane.name):
+        is_paused, is_asked = _standing(bench, lane.name)
+        if is_paused:
             return None
-        asked = _take_asked(bench, lane.name)
+        asked = _take_asked(bench, lane.name) if is_asked else ()
     except Exception:
         logger.exception("lane.unreachable", extra={"lane": lane.name})
         return None
@@ -79,22 +81,27 @@ def _sweep(lane: Lane, bench: Bench) -> Ran:
     return ran
 
 
-def _is_paused(bench: Bench, lane: str) -> bool:
+_STANDING: Final = select(
+    select(LaneSetting.is_paused)
+    .where(LaneSetting.lane == bindparam("lane"))
+    .scalar_subquery(),
+    select(LaneRun.id)
+    .where(LaneRun.lane == bindparam("lane"), LaneRun.started_at.is_(None))
+    .exists(),
+)
+
+
+def _standing(bench: Bench, lane: str) -> tuple[bool, bool]:
+    """Return whether the lane is paused, and whether an operator asked for a sweep."""
     with bench.begin() as session:
-        paused = session.scalar(
-            select(LaneSetting.is_paused).where(LaneSetting.lane == lane)
-        )
-    return bool(paused)
+        reading(session)
+        is_paused, is_asked = session.execute(_STANDING, {"lane": lane}).one()
+    return bool(is_paused), bool(is_asked)
 
 
 def _take_asked(bench: Bench, lane: str) -> Sequence[UUID]:
     """Take over the sweeps that operators asked for; a lost doorbell loses none."""
-    waiting = select(LaneRun.id).where(
-        LaneRun.lane == lane, LaneRun.started_at.is_(None)
-    )
     with bench.begin() as session:
-        if session.scalar(waiting.limit(1)) is None:
-            return ()
         return session.scalars(
             update(LaneRun)
             .where(LaneRun.lane == lane, LaneRun.started_at.is_(None))

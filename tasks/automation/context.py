@@ -127,14 +127,29 @@ def build_contexts(session: Session, rows: Sequence[Told]) -> dict[UUID, Json]:
     queries for any number of rows.
     """
     records = load_records(session, rows)
-    snapshots = _snapshots(session, rows)
+    fresh = {row.id: context_of(row, records) for row in rows}
+    torn = [row for row in rows if _lacks(row, fresh[row.id])]
+    snapshots = _snapshots(session, torn)
     extras = _extras(session, rows)
-    contexts: dict[UUID, Json] = {}
-    for row in rows:
-        fresh = context_of(row, records)
-        told = {**snapshots.get(row.id, {}), **fresh}
-        contexts[row.id] = overlaid(told, extras.get(row.id, {}))
-    return contexts
+    return {
+        row.id: overlaid(
+            {**snapshots.get(row.id, {}), **fresh[row.id]}, extras.get(row.id, {})
+        )
+        for row in rows
+    }
+
+
+def _lacks(row: About, fresh: Json) -> bool:
+    """Whether a record that the row names is gone."""
+    named = {
+        "podcast": row.podcast_id,
+        "episode": row.episode_id,
+        "booking": row.booking_id,
+        "guest": row.guest_id,
+    }
+    if any(id_ and name not in fresh for name, id_ in named.items()):
+        return True
+    return bool(row.guest_id) and fresh["guest"]["id"] != row.guest_id
 
 
 def _snapshots(session: Session, rows: Sequence[Told]) -> dict[UUID, Json]:

@@ -54,6 +54,7 @@ def why_not(
     *,
     now: datetime,
     recipients: Mapping[UUID, str | None] = _AS_NOTED,
+    rules: Mapping[UUID, Rule] | None = None,
 ) -> dict[UUID, Reason]:
     """Return which executions or pending jobs must not go ahead, and why.
 
@@ -62,8 +63,9 @@ def why_not(
 
     Args:
         recipients: Whom executions go to now, where the rows may not know it yet.
+        rules: The rows' rules, if they were read just now.
     """
-    facts = _facts(session, rows, recipients)
+    facts = _facts(session, rows, recipients, rules or rules_of(session, rows))
     return {row.id: reason for row in rows if (reason := _reason(row, facts, now))}
 
 
@@ -76,7 +78,10 @@ def needs_living_booking(trigger_type: str) -> bool:
 
 
 def _facts(
-    session: Session, rows: Sequence[Candidate], recipients: Mapping[UUID, str | None]
+    session: Session,
+    rows: Sequence[Candidate],
+    recipients: Mapping[UUID, str | None],
+    rules: Mapping[UUID, Rule],
 ) -> _Facts:
     bookings = {
         (row.congregation_id, row.booking_id)
@@ -88,7 +93,6 @@ def _facts(
         for row in rows
         if row.episode_id and _needs_episode(row.trigger_type)
     }
-    rules = rules_of(session, rows)
 
     def settings_of(row: Candidate) -> Mapping[str, Any] | None:
         rule = rules.get(row.rule_id)

@@ -35,7 +35,7 @@ def stopped(
             of a rate limit.
     """
     stops = hushed(session, rows, rules, now) | why_not(
-        session, rows, now=now, recipients=recipients
+        session, rows, now=now, recipients=recipients, rules=rules
     )
     false = unmet_of(rows, rules, contexts)
     verdicts: dict[UUID, Verdict] = {}
