@@ -4,6 +4,22 @@ from tasks.models.access import ApiToken, AuditEntry, IdempotencyRecord
 from tasks.models.base import Base, OfCongregation, UtcDateTime, new_id
 from tasks.models.booking import Booking, BookingStatus
 from tasks.models.congregation import Congregation
+from tasks.models.contact import Contact, ContactImport, ContactSource
+from tasks.models.engagement import (
+    Agent,
+    Direction,
+    Engagement,
+    EngagementMessage,
+    PassedBecause,
+    WakeState,
+)
+from tasks.models.delivery import (
+    Delivery,
+    DeliveryAttempt,
+    DeliveryState,
+    WebhookMessage,
+)
+from tasks.models.endpoint import Endpoint, EndpointEnd
 from tasks.models.episode import Episode, EpisodeGuest, EpisodeStatus
 from tasks.models.event import Decision, DecisionOutcome, Event, EventData
 from tasks.models.execution import (
@@ -22,6 +38,13 @@ from tasks.models.lane import (
     LaneTrigger,
     WorkerProcess,
     WorkerState,
+)
+from tasks.models.outbox import OutboxEntry
+from tasks.models.operation import (
+    Operation,
+    OperationKind,
+    OperationState,
+    Replay,
 )
 from tasks.models.podcast import BookingLink, Podcast
 from tasks.models.rate import RateSlot
@@ -48,6 +71,7 @@ from tasks.models.suppression import STOPS_EVERYTHING, Suppression, SuppressionR
 __all__ = [
     "SENTENCES",
     "STOPS_EVERYTHING",
+    "Agent",
     "ApiToken",
     "Attempt",
     "AttemptOutcome",
@@ -58,8 +82,19 @@ __all__ = [
     "BookingStatus",
     "CallOutcome",
     "Congregation",
+    "Contact",
+    "ContactImport",
+    "ContactSource",
     "Decision",
     "DecisionOutcome",
+    "Delivery",
+    "DeliveryAttempt",
+    "DeliveryState",
+    "Endpoint",
+    "EndpointEnd",
+    "Direction",
+    "Engagement",
+    "EngagementMessage",
     "Episode",
     "EpisodeGuest",
     "EpisodeStatus",
@@ -83,11 +118,17 @@ __all__ = [
     "LatePolicy",
     "OfCongregation",
     "OffsetUnit",
+    "Operation",
+    "OperationKind",
+    "OperationState",
+    "OutboxEntry",
+    "PassedBecause",
     "Podcast",
     "QuietPolicy",
     "RateSlot",
     "Reason",
     "Replan",
+    "Replay",
     "Rule",
     "RulePodcast",
     "RuleVersion",
@@ -98,6 +139,8 @@ __all__ = [
     "Suppression",
     "SuppressionReason",
     "UtcDateTime",
+    "WebhookMessage",
+    "WakeState",
     "WorkerProcess",
     "WorkerState",
     "new_id",

@@ -21,4 +21,6 @@ class Congregation(Base):
     name: Mapped[str] = mapped_column(String(120))
     locale: Mapped[str] = mapped_column(String(8), default="en")  # "en" or "fr"
     timezone: Mapped[str] = mapped_column(String(64), default="UTC")  # IANA name
+    #: Whether an enabled webhook endpoint hears of its events (tasks.webhooks).
+    has_endpoints: Mapped[bool] = mapped_column(default=False)
     created_at: Mapped[datetime] = mapped_column(default=utcnow)

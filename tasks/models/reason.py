@@ -38,6 +38,8 @@ class Reason(StrEnum):
     ATTEMPTS_USED_UP = "attempts_used_up"
     WORKER_CRASHES = "worker_crashes"
     BLOCKED_ADDRESS = "blocked_address"
+    ENDPOINT_DISABLED = "endpoint_disabled"
+    ENDPOINT_DELETED = "endpoint_deleted"
 
 
 _R = Reason
@@ -72,4 +74,6 @@ SENTENCES: Final[Mapping[Reason, str]] = {
     _R.ATTEMPTS_USED_UP: "Every attempt failed.",
     _R.WORKER_CRASHES: "It took its worker down three times, so it is not tried again.",
     _R.BLOCKED_ADDRESS: "The address is private or not allowed.",
+    _R.ENDPOINT_DISABLED: "The endpoint is switched off.",
+    _R.ENDPOINT_DELETED: "The endpoint was removed.",
 }

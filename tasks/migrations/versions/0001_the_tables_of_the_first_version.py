@@ -16,6 +16,7 @@ def upgrade() -> None:
         sa.Column("name", sa.String(length=120), nullable=False),
         sa.Column("locale", sa.String(length=8), nullable=False),
         sa.Column("timezone", sa.String(length=64), nullable=False),
+        sa.Column("has_endpoints", sa.Boolean(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_congregations")),
         sa.UniqueConstraint("slug", name=op.f("uq_congregations_slug")),
@@ -574,6 +575,51 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("rule_id", "version", name=op.f("pk_rule_versions")),
     )
     op.create_table(
+        "operations",
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("congregation_id", sa.Uuid(), nullable=True),
+        sa.Column("scope", sa.JSON(none_as_null=True), nullable=True),
+        sa.Column("kind", sa.String(length=32), nullable=False),
+        sa.Column("matching", sa.JSON(), nullable=False),
+        sa.Column("high_water", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("is_again", sa.Boolean(), nullable=False),
+        sa.Column("why", sa.String(length=300), nullable=False),
+        sa.Column("actor", sa.String(length=255), nullable=False),
+        sa.Column("state", sa.String(length=32), nullable=False),
+        sa.Column("n_total", sa.Integer(), nullable=False),
+        sa.Column("n_done", sa.Integer(), nullable=False),
+        sa.Column("n_changed", sa.Integer(), nullable=False),
+        sa.Column("n_made", sa.Integer(), nullable=False),
+        sa.Column("skipped", sa.JSON(), nullable=False),
+        sa.Column("changed_in", sa.JSON(), nullable=False),
+        sa.Column("last_id", sa.Uuid(), nullable=True),
+        sa.Column("tries", sa.Integer(), nullable=False),
+        sa.Column("lease_until", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("touched_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("started_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("ended_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("error", sa.String(length=500), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_operations_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_operations")),
+    )
+    with op.batch_alter_table("operations", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_operations_congregation_id_id"),
+            ["congregation_id", "id"],
+            unique=False,
+        )
+        batch_op.create_index(
+            batch_op.f("ix_operations_state_touched_at"),
+            ["state", "touched_at"],
+            unique=False,
+        )
+
+    op.create_table(
         "replans",
         sa.Column("congregation_id", sa.Uuid(), nullable=False),
         sa.Column("rule_id", sa.Uuid(), nullable=False),
@@ -869,6 +915,25 @@ def upgrade() -> None:
         )
 
     op.create_table(
+        "replays",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("execution_id", sa.Uuid(), nullable=False),
+        sa.Column("original_id", sa.Uuid(), nullable=False),
+        sa.Column("operation_id", sa.Uuid(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "execution_id"],
+            ["executions.congregation_id", "executions.id"],
+            name=op.f("fk_replays_congregation_id_execution_id"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("execution_id", name=op.f("pk_replays")),
+    )
+    with op.batch_alter_table("replays", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_replays_original_id"), ["original_id"], unique=False
+        )
+
+    op.create_table(
         "attempts",
         sa.Column("congregation_id", sa.Uuid(), nullable=False),
         sa.Column("execution_id", sa.Uuid(), nullable=False),
@@ -1130,6 +1195,7 @@ def upgrade() -> None:
         sa.Column("congregation_id", sa.Uuid(), nullable=False),
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("address", sa.String(length=254), nullable=False),
+        sa.Column("agent", sa.String(length=254), nullable=False),
         sa.Column(
             "reason",
             sa.Enum(
@@ -1155,7 +1221,8 @@ def upgrade() -> None:
         sa.UniqueConstraint(
             "congregation_id",
             "address",
-            name=op.f("uq_suppressions_congregation_id_address"),
+            "agent",
+            name=op.f("uq_suppressions_congregation_id_address_agent"),
         ),
     )
     with op.batch_alter_table("suppressions", schema=None) as batch_op:
@@ -1168,6 +1235,405 @@ def upgrade() -> None:
             batch_op.f("ix_suppressions_created_at_id"),
             ["created_at", "id"],
             unique=False,
+        )
+
+    op.create_table(
+        "agents",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("address", sa.String(length=254), nullable=False),
+        sa.Column("paused_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_agents_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_agents")),
+        sa.UniqueConstraint(
+            "congregation_id", "address", name=op.f("uq_agents_congregation_id_address")
+        ),
+        sa.UniqueConstraint(
+            "congregation_id", "id", name=op.f("uq_agents_congregation_id_id")
+        ),
+    )
+    op.create_table(
+        "contact_imports",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("filename", sa.String(length=200), nullable=False),
+        sa.Column("created_by", sa.String(length=255), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("counts", sa.JSON(), nullable=False),
+        sa.Column("undone_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("n_removed", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_contact_imports_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_contact_imports")),
+        sa.UniqueConstraint(
+            "congregation_id", "id", name=op.f("uq_contact_imports_congregation_id_id")
+        ),
+    )
+    with op.batch_alter_table("contact_imports", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_contact_imports_congregation_id_created_at_id"),
+            ["congregation_id", "created_at", "id"],
+            unique=False,
+        )
+        batch_op.create_index(
+            batch_op.f("ix_contact_imports_created_at_id"),
+            ["created_at", "id"],
+            unique=False,
+        )
+
+    op.create_table(
+        "contacts",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("address", sa.String(length=254), nullable=False),
+        sa.Column("display_name", sa.String(length=120), nullable=False),
+        sa.Column("metadata", sa.JSON(), nullable=False),
+        sa.Column("source", sa.String(length=32), nullable=False),
+        sa.Column("import_id", sa.Uuid(), nullable=True),
+        sa.Column("version", sa.Integer(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "import_id"],
+            ["contact_imports.congregation_id", "contact_imports.id"],
+            name=op.f("fk_contacts_congregation_id_import_id"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_contacts_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_contacts")),
+        sa.UniqueConstraint(
+            "congregation_id",
+            "address",
+            name=op.f("uq_contacts_congregation_id_address"),
+        ),
+        sa.UniqueConstraint(
+            "congregation_id", "id", name=op.f("uq_contacts_congregation_id_id")
+        ),
+    )
+    with op.batch_alter_table("contacts", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_contacts_import_id"), ["import_id"], unique=False
+        )
+
+    op.create_table(
+        "engagements",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("agent_id", sa.Uuid(), nullable=False),
+        sa.Column("contact_id", sa.Uuid(), nullable=False),
+        sa.Column("address", sa.String(length=254), nullable=False),
+        sa.Column("stage", sa.String(length=120), nullable=False),
+        sa.Column("next_action_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("revision", sa.Integer(), nullable=False),
+        sa.Column("wake_state", sa.String(length=32), nullable=False),
+        sa.Column("wake_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("passed_because", sa.String(length=32), nullable=True),
+        sa.Column("settled_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("trouble", sa.String(length=500), nullable=True),
+        sa.Column("metadata", sa.JSON(), nullable=False),
+        sa.Column("stop_on_reply", sa.Boolean(), nullable=False),
+        sa.Column("paused_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("quiet_from", sa.String(length=5), nullable=True),
+        sa.Column("quiet_until", sa.String(length=5), nullable=True),
+        sa.Column("timezone", sa.String(length=64), nullable=True),
+        sa.Column("first_outbound_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("last_outbound_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("last_inbound_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("outbound_count", sa.Integer(), nullable=False),
+        sa.Column("inbound_count", sa.Integer(), nullable=False),
+        sa.Column("last_conversation_id", sa.String(length=255), nullable=True),
+        sa.Column("import_id", sa.Uuid(), nullable=True),
+        sa.Column("version", sa.Integer(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "agent_id"],
+            ["agents.congregation_id", "agents.id"],
+            name=op.f("fk_engagements_congregation_id_agent_id"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "contact_id"],
+            ["contacts.congregation_id", "contacts.id"],
+            name=op.f("fk_engagements_congregation_id_contact_id"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "import_id"],
+            ["contact_imports.congregation_id", "contact_imports.id"],
+            name=op.f("fk_engagements_congregation_id_import_id"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_engagements_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_engagements")),
+        sa.UniqueConstraint(
+            "congregation_id",
+            "agent_id",
+            "contact_id",
+            name=op.f("uq_engagements_congregation_id_agent_id_contact_id"),
+        ),
+        sa.UniqueConstraint(
+            "congregation_id", "id", name=op.f("uq_engagements_congregation_id_id")
+        ),
+    )
+    with op.batch_alter_table("engagements", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_engagements_agent_id_id"), ["agent_id", "id"], unique=False
+        )
+        batch_op.create_index(
+            "ix_engagements_armed",
+            ["wake_at", "id"],
+            unique=False,
+            postgresql_where=sa.text("wake_state = 'armed'"),
+            sqlite_where=sa.text("wake_state = 'armed'"),
+        )
+        batch_op.create_index(
+            "ix_engagements_armed_fair",
+            ["congregation_id", "wake_at", "id"],
+            unique=False,
+            postgresql_where=sa.text("wake_state = 'armed'"),
+            sqlite_where=sa.text("wake_state = 'armed'"),
+        )
+        batch_op.create_index(
+            batch_op.f("ix_engagements_congregation_id_address"),
+            ["congregation_id", "address"],
+            unique=False,
+        )
+        batch_op.create_index(
+            batch_op.f("ix_engagements_congregation_id_wake_state_id"),
+            ["congregation_id", "wake_state", "id"],
+            unique=False,
+        )
+        batch_op.create_index(
+            batch_op.f("ix_engagements_contact_id"), ["contact_id"], unique=False
+        )
+        batch_op.create_index(
+            batch_op.f("ix_engagements_import_id"), ["import_id"], unique=False
+        )
+
+    op.create_table(
+        "engagement_messages",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("engagement_id", sa.Uuid(), nullable=False),
+        sa.Column("message_id", sa.String(length=255), nullable=False),
+        sa.Column("direction", sa.String(length=32), nullable=False),
+        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("conversation_id", sa.String(length=255), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "engagement_id"],
+            ["engagements.congregation_id", "engagements.id"],
+            name=op.f("fk_engagement_messages_congregation_id_engagement_id"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint(
+            "engagement_id", "message_id", name=op.f("pk_engagement_messages")
+        ),
+    )
+    with op.batch_alter_table("engagement_messages", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_engagement_messages_engagement_id_at"),
+            ["engagement_id", "at"],
+            unique=False,
+        )
+
+    op.create_table(
+        "endpoints",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("url", sa.String(length=2048), nullable=False),
+        sa.Column("description", sa.String(length=200), nullable=False),
+        sa.Column("event_types", sa.JSON(none_as_null=True), nullable=True),
+        sa.Column("podcast_ids", sa.JSON(none_as_null=True), nullable=True),
+        sa.Column("enabled", sa.Boolean(), nullable=False),
+        sa.Column("disabled_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("disabled_reason", sa.String(length=32), nullable=True),
+        sa.Column("secret", sa.Text(), nullable=False),
+        sa.Column("secret_hint", sa.String(length=8), nullable=False),
+        sa.Column("former_secret", sa.Text(), nullable=True),
+        sa.Column("former_until", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("failures", sa.Integer(), nullable=False),
+        sa.Column("failing_since", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("warned_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("delivered_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("failed_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("created_by", sa.String(length=255), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("deleted_at", sa.DateTime(timezone=True), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_endpoints_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_endpoints")),
+        sa.UniqueConstraint(
+            "congregation_id", "id", name=op.f("uq_endpoints_congregation_id_id")
+        ),
+    )
+    with op.batch_alter_table("endpoints", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_endpoints_created_at_id"), ["created_at", "id"], unique=False
+        )
+
+    op.create_table(
+        "webhook_messages",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("event_id", sa.Uuid(), nullable=True),
+        sa.Column("type", sa.String(length=64), nullable=False),
+        sa.Column("body", sa.Text(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "event_id"],
+            ["events.congregation_id", "events.id"],
+            name=op.f("fk_webhook_messages_congregation_id_event_id"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_webhook_messages_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_webhook_messages")),
+        sa.UniqueConstraint(
+            "congregation_id", "id", name=op.f("uq_webhook_messages_congregation_id_id")
+        ),
+        sa.UniqueConstraint("event_id", name=op.f("uq_webhook_messages_event_id")),
+    )
+    op.create_table(
+        "deliveries",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("endpoint_id", sa.Uuid(), nullable=False),
+        sa.Column("message_id", sa.Uuid(), nullable=False),
+        sa.Column("type", sa.String(length=64), nullable=False),
+        sa.Column("state", sa.String(length=32), nullable=False),
+        sa.Column("run_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("attempt", sa.Integer(), nullable=False),
+        sa.Column("failures", sa.Integer(), nullable=False),
+        sa.Column("crashes", sa.Integer(), nullable=False),
+        sa.Column("claimed_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("worker", sa.String(length=64), nullable=True),
+        sa.Column("lease_until", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("reason", sa.String(length=32), nullable=True),
+        sa.Column("error", sa.String(length=500), nullable=True),
+        sa.Column("status_code", sa.Integer(), nullable=True),
+        sa.Column("settled_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "endpoint_id"],
+            ["endpoints.congregation_id", "endpoints.id"],
+            name=op.f("fk_deliveries_congregation_id_endpoint_id"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "message_id"],
+            ["webhook_messages.congregation_id", "webhook_messages.id"],
+            name=op.f("fk_deliveries_congregation_id_message_id"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_deliveries")),
+        sa.UniqueConstraint(
+            "congregation_id", "id", name=op.f("uq_deliveries_congregation_id_id")
+        ),
+        sa.UniqueConstraint(
+            "message_id",
+            "endpoint_id",
+            name=op.f("uq_deliveries_message_id_endpoint_id"),
+        ),
+    )
+    with op.batch_alter_table("deliveries", schema=None) as batch_op:
+        batch_op.create_index(
+            "ix_deliveries_due",
+            ["endpoint_id", "run_at", "id"],
+            unique=False,
+            postgresql_where=sa.text("state = 'pending'"),
+            sqlite_where=sa.text("state = 'pending'"),
+        )
+        batch_op.create_index(
+            batch_op.f("ix_deliveries_endpoint_id_id"),
+            ["endpoint_id", "id"],
+            unique=False,
+        )
+        batch_op.create_index(
+            "ix_deliveries_ends",
+            ["congregation_id", "state", "id"],
+            unique=False,
+            postgresql_where=sa.text("state = 'failed' OR state = 'disabled'"),
+            sqlite_where=sa.text("state = 'failed' OR state = 'disabled'"),
+        )
+        batch_op.create_index(
+            "ix_deliveries_leased",
+            ["lease_until", "id"],
+            unique=False,
+            postgresql_where=sa.text("state = 'running'"),
+            sqlite_where=sa.text("state = 'running'"),
+        )
+
+    op.create_table(
+        "delivery_attempts",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("delivery_id", sa.Uuid(), nullable=False),
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column("worker", sa.String(length=64), nullable=False),
+        sa.Column("started_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("finished_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("outcome", sa.String(length=32), nullable=False),
+        sa.Column("status_code", sa.Integer(), nullable=True),
+        sa.Column("error", sa.String(length=500), nullable=True),
+        sa.Column("response", sa.Text(), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "delivery_id"],
+            ["deliveries.congregation_id", "deliveries.id"],
+            name=op.f("fk_delivery_attempts_congregation_id_delivery_id"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint(
+            "delivery_id", "number", name=op.f("pk_delivery_attempts")
+        ),
+    )
+    op.create_table(
+        "outbox",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("event_id", sa.Uuid(), nullable=False),
+        sa.Column("endpoint_id", sa.Uuid(), nullable=True),
+        sa.Column("again", sa.Boolean(), nullable=False),
+        sa.Column("run_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("failures", sa.Integer(), nullable=False),
+        sa.Column("error", sa.String(length=500), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "endpoint_id"],
+            ["endpoints.congregation_id", "endpoints.id"],
+            name=op.f("fk_outbox_congregation_id_endpoint_id"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "event_id"],
+            ["events.congregation_id", "events.id"],
+            name=op.f("fk_outbox_congregation_id_event_id"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_outbox")),
+    )
+    with op.batch_alter_table("outbox", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_outbox_event_id"), ["event_id"], unique=False
+        )
+        batch_op.create_index(
+            batch_op.f("ix_outbox_run_at_id"), ["run_at", "id"], unique=False
         )
 
     # ### end Alembic commands ###
