@@ -5,6 +5,13 @@ from tasks.models.base import Base, OfCongregation, UtcDateTime, new_id
 from tasks.models.booking import Booking, BookingStatus
 from tasks.models.congregation import Congregation
 from tasks.models.contact import Contact, ContactImport, ContactSource
+from tasks.models.delivery import (
+    Delivery,
+    DeliveryAttempt,
+    DeliveryState,
+    WebhookMessage,
+)
+from tasks.models.endpoint import Endpoint, EndpointEnd
 from tasks.models.engagement import (
     Agent,
     Direction,
@@ -13,13 +20,6 @@ from tasks.models.engagement import (
     PassedBecause,
     WakeState,
 )
-from tasks.models.delivery import (
-    Delivery,
-    DeliveryAttempt,
-    DeliveryState,
-    WebhookMessage,
-)
-from tasks.models.endpoint import Endpoint, EndpointEnd
 from tasks.models.episode import Episode, EpisodeGuest, EpisodeStatus
 from tasks.models.event import Decision, DecisionOutcome, Event, EventData
 from tasks.models.execution import (
@@ -39,13 +39,13 @@ from tasks.models.lane import (
     WorkerProcess,
     WorkerState,
 )
-from tasks.models.outbox import OutboxEntry
 from tasks.models.operation import (
     Operation,
     OperationKind,
     OperationState,
     Replay,
 )
+from tasks.models.outbox import OutboxEntry
 from tasks.models.podcast import BookingLink, Podcast
 from tasks.models.rate import RateSlot
 from tasks.models.reason import SENTENCES, Reason
@@ -90,9 +90,9 @@ __all__ = [
     "Delivery",
     "DeliveryAttempt",
     "DeliveryState",
+    "Direction",
     "Endpoint",
     "EndpointEnd",
-    "Direction",
     "Engagement",
     "EngagementMessage",
     "Episode",
@@ -139,8 +139,8 @@ __all__ = [
     "Suppression",
     "SuppressionReason",
     "UtcDateTime",
-    "WebhookMessage",
     "WakeState",
+    "WebhookMessage",
     "WorkerProcess",
     "WorkerState",
     "new_id",
