@@ -30,17 +30,20 @@ STOPS_EVERYTHING: Final = frozenset(SuppressionReason) - {
 
 
 class Suppression(OfCongregation, Base):
-    """One address that a congregation does not write to."""
+    """One address that a congregation, or one agent of it, does not write to."""
 
     __tablename__ = "suppressions"
     __table_args__ = (
-        UniqueConstraint("congregation_id", "address"),
+        UniqueConstraint("congregation_id", "address", "agent"),
         Index(None, "congregation_id", "created_at", "id"),
         Index(None, "created_at", "id"),
     )
 
     id: Mapped[Id]
     address: Mapped[str] = mapped_column(String(254))  # by ``normal_address``
+    #: The one agent that may not write to it; empty: nobody may.  An address and no
+    #: key, since what somebody asked for outlives the agent.
+    agent: Mapped[str] = mapped_column(String(254), default="")
     reason: Mapped[SuppressionReason] = mapped_column(word(SuppressionReason))
     note: Mapped[str] = mapped_column(String(200), default="")
     created_by: Mapped[str] = mapped_column(String(255))  # e-mail, or "the recipient"

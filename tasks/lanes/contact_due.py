@@ -1,0 +1,124 @@
+"""Contact due: engagements whose instant has come become the event ``contact.due``.
+
+Fed by agents and operators, who say when to look again.  Shape: one transaction, so
+that an engagement is marked as announced and its event is stored, or neither: a worker
+that dies, or a database that refuses events, leaves all of it due.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import func, select
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from tasks.automation.quiet import quiet_end
+from tasks.crashpoints import reached
+from tasks.errors import EngineError
+from tasks.lane import COUNT_CAP, Backlog, Bench
+from tasks.models.engagement import Engagement, PassedBecause
+from tasks.outreach import scheduling
+from tasks.outreach.announcing import announce
+from tasks.outreach.claiming import Due, claim, is_due
+
+
+class BatchLost(EngineError):
+    """A batch could not be announced; all of it stays due."""
+
+    def __init__(self, n_attempted: int, error: Exception) -> None:
+        super().__init__(
+            f"{n_attempted} engagements were attempted and stay due: {error}"
+        )
+        self.n_attempted = n_attempted  # 1 when it broke before the claim
+
+
+@dataclass(frozen=True, slots=True)
+class ContactDueSweep:
+    """What one sweep did, as engagement ids."""
+
+    announced: tuple[UUID, ...] = ()
+    passed: tuple[UUID, ...] = ()  # suppressed or paused
+    waiting: tuple[UUID, ...] = ()  # until their quiet hours end
+    set_aside: tuple[UUID, ...] = ()  # no event can be made of them
+    is_full: bool = False
+
+
+def sweep(bench: Bench, limit: int) -> ContactDueSweep:
+    """Announce up to ``limit`` due engagements, oldest first, fairly between tenants.
+
+    Raises:
+        BatchLost: the database did not take it.
+    """
+    now = bench.clock()
+    due: Sequence[Due] = ()
+    try:
+        with bench.begin() as session:
+            due = claim(session, now=now, limit=limit)
+            ended = _settle(session, due, now)
+            reached("in_contact_due")
+    except SQLAlchemyError as error:
+        raise BatchLost(len(due) or 1, error) from error
+    return ContactDueSweep(
+        **{outcome: tuple(ids) for outcome, ids in ended.items()},
+        is_full=len(due) == limit,
+    )
+
+
+def backlog(session: Session, now: datetime) -> Backlog:
+    """Return how many engagements are due."""
+    some = select(Engagement.id).where(*is_due(now)).limit(COUNT_CAP).subquery()
+    oldest = (
+        select(Engagement.wake_at)
+        .where(*is_due(now))
+        .order_by(Engagement.wake_at)
+        .limit(1)
+    )
+    return Backlog(
+        n_due=session.scalar(select(func.count()).select_from(some)) or 0,
+        oldest_due_at=session.scalar(oldest),
+    )
+
+
+def _settle(
+    session: Session, due: Sequence[Due], now: datetime
+) -> dict[str, list[UUID]]:
+    ended: defaultdict[str, list[UUID]] = defaultdict(list)
+    going: list[Due] = []
+    for each in due:
+        if (because := why_passed(each)) is not None:
+            scheduling.pass_over(each.row, because, now)
+            scheduling.touch(each.row, now)
+            ended["passed"].append(each.row.id)
+        elif (until := _quiet_until(each, now)) is not None:
+            scheduling.postpone(each.row, until)
+            ended["waiting"].append(each.row.id)
+        else:
+            going.append(each)
+    troubles = announce(session, going, now)
+    for each in going:
+        trouble = troubles.get(each.row.id)
+        if trouble is None:
+            scheduling.announced(each.row, now)
+        else:
+            scheduling.set_aside(each.row, trouble, now)
+        scheduling.touch(each.row, now)
+        ended["announced" if trouble is None else "set_aside"].append(each.row.id)
+    return ended
+
+
+def why_passed(due: Due) -> PassedBecause | None:
+    """Return what speaks against an event; ``None``: nothing does."""
+    if due.is_suppressed:
+        return PassedBecause.SUPPRESSED
+    if due.agent.paused_at is not None:
+        return PassedBecause.AGENT_PAUSED
+    return PassedBecause.PAUSED if due.row.paused_at is not None else None
+
+
+def _quiet_until(due: Due, now: datetime) -> datetime | None:
+    return quiet_end(due.row, now, due.row.timezone or due.timezone)

@@ -1,0 +1,115 @@
+"""Which due engagements the lane takes next: the oldest, fairly between tenants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Select, func, or_, select
+from sqlalchemy.orm import Session
+
+from tasks.bulk import among
+from tasks.models.congregation import Congregation
+from tasks.models.contact import Contact
+from tasks.models.engagement import Agent, Engagement
+from tasks.models.suppression import Suppression
+from tasks.outreach.scheduling import IS_ARMED
+
+#: Congregations that share one batch; with more of them, a random choice takes turns.
+SHARING_MAX: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """An engagement whose instant has come, with what its event is made of."""
+
+    row: Engagement
+    contact: Contact
+    agent: Agent
+    timezone: str  # the congregation's
+    is_suppressed: bool
+
+
+def claim(session: Session, *, now: datetime, limit: int) -> list[Due]:
+    """Lock and return up to ``limit`` due engagements, oldest first.
+
+    What another worker is taking right now is skipped.  When more is due than one
+    batch takes, each congregation gets an equal share before the oldest fill the rest.
+    """
+    ids = _due_ids(session, now, limit)
+    if not ids:
+        return []
+    found = session.execute(
+        select(Engagement, Contact, Agent, Congregation.timezone, is_suppressed())
+        .join(Contact, Contact.id == Engagement.contact_id)
+        .join(Agent, Agent.id == Engagement.agent_id)
+        .join(Congregation, Congregation.id == Engagement.congregation_id)
+        .where(among(session, Engagement.id, ids))
+        .order_by(Engagement.wake_at, Engagement.id)
+        .execution_options(populate_existing=True)
+    )
+    return [Due(*row) for row in found]
+
+
+def is_due(now: datetime) -> tuple[ColumnElement[bool], ...]:
+    """Return what makes an engagement the lane's next work."""
+    return (IS_ARMED, Engagement.wake_at <= now)
+
+
+def is_suppressed() -> ColumnElement[bool]:
+    """Return whether an engagement's agent may not write to its address.
+
+    Looked up and never copied, so that it cannot differ from what mails obey.  The
+    statement has to join ``Agent``.
+    """
+    return (
+        select(Suppression.id)
+        .where(
+            Suppression.congregation_id == Engagement.congregation_id,
+            Suppression.address == Engagement.address,
+            or_(Suppression.agent == "", Suppression.agent == Agent.address),
+        )
+        .correlate(Engagement, Agent)
+        .exists()
+    )
+
+
+def _due_ids(session: Session, now: datetime, limit: int) -> Sequence[UUID]:
+    oldest = session.scalars(_locked(now, limit)).all()
+    if len(oldest) < limit:
+        return oldest
+    sharing = _congregations_with_due(session, now)
+    if len(sharing) < 2:
+        return oldest
+    share = max(1, limit // len(sharing))
+    chosen: dict[UUID, None] = {}
+    for congregation_id in sharing:
+        own = _locked(now, share).where(Engagement.congregation_id == congregation_id)
+        chosen.update(dict.fromkeys(session.scalars(own)))
+    chosen.update(dict.fromkeys(oldest))
+    return list(chosen)[:limit]
+
+
+def _locked(now: datetime, limit: int) -> Select[UUID]:
+    return (
+        select(Engagement.id)
+        .where(*is_due(now))
+        .order_by(Engagement.wake_at, Engagement.id)
+        .limit(limit)
+        .with_for_update(skip_locked=True, of=Engagement)
+    )
+
+
+def _congregations_with_due(session: Session, now: datetime) -> Sequence[UUID]:
+    due = select(Engagement.id).where(
+        *is_due(now), Engagement.congregation_id == Congregation.id
+    )
+    return session.scalars(
+        select(Congregation.id)
+        .where(due.exists())
+        .order_by(func.random())
+        .limit(SHARING_MAX)
+    ).all()

@@ -1,0 +1,182 @@
+"""Engagements: enrolled, rescheduled, paused, removed.  Callers commit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import Select, select
+from sqlalchemy.orm import Session
+
+from tasks.automation.fields import checked
+from tasks.clock import utcnow
+from tasks.errors import NotFound
+from tasks.models.base import new_id
+from tasks.models.contact import Contact, ContactSource
+from tasks.models.engagement import Agent, Engagement, WakeState
+from tasks.outreach.agents import agent_of
+from tasks.outreach.checks import ENGAGEMENT, check_quiet, checked_address
+from tasks.outreach.contacts import contact_of
+from tasks.outreach.ensuring import ensure
+from tasks.outreach.scheduling import schedule, touch
+from tasks.outreach.versions import check_version
+
+#: Columns that have another name than their field.
+_ATTRIBUTES: Final[Mapping[str, str]] = {"metadata": "details"}
+
+
+@dataclass(frozen=True, slots=True)
+class SavedEngagement:
+    """An engagement after it was saved."""
+
+    row: Engagement
+    created: bool
+    changed: bool  # false: it was so already
+
+
+def save_engagement(
+    session: Session,
+    congregation_id: UUID,
+    agent: str,
+    address: str,
+    values: Mapping[str, object],
+    *,
+    source: ContactSource = ContactSource.API,
+    expected: int | None = None,
+    now: datetime | None = None,
+) -> SavedEngagement:
+    """Enrol a contact or change its engagement; what ``values`` leaves out stays.
+
+    A contact that is not known yet is made.  An instant that has passed is accepted
+    and announced by the next sweep, once.
+
+    Args:
+        values: fields of ``checks.ENGAGEMENT``; ``None`` clears, and a cleared
+            ``next_action_at`` stops the engagement.
+        expected: the version that the caller has read; None: whatever there is.
+
+    Raises:
+        InvalidInput: an address or a value cannot be accepted.
+        Conflict: ``version_mismatch``, somebody else has changed it since.
+    """
+    at = now or utcnow()
+    agent_address = checked_address(agent, "agent")
+    normal = checked_address(address, "address")
+    clean = checked(values, ENGAGEMENT)
+    found = locked_engagement(session, congregation_id, agent_address, normal)
+    if expected is not None:
+        check_version(found.version if found else None, expected)
+    created = False
+    if found is None:
+        contact = contact_of(session, congregation_id, normal, source, at)[0]
+        by = agent_of(session, congregation_id, agent_address, at)
+        found, created = enrol(session, by, contact, at)
+    changed = apply_values(found, clean)
+    if changed and not created:
+        touch(found, at)
+    session.flush()
+    return SavedEngagement(found, created, changed or created)
+
+
+def enrol(
+    session: Session,
+    agent: Agent,
+    contact: Contact,
+    now: datetime,
+    *,
+    import_id: UUID | None = None,
+) -> tuple[Engagement, bool]:
+    """Return an agent's engagement with a contact, and whether it is new."""
+    row = Engagement(
+        id=new_id(),
+        congregation_id=contact.congregation_id,
+        agent_id=agent.id,
+        contact_id=contact.id,
+        address=contact.address,
+        stage="",
+        details={},
+        revision=0,
+        wake_state=WakeState.IDLE,
+        import_id=import_id,
+        version=1,
+        created_at=now,
+        updated_at=now,
+    )
+    return ensure(
+        session,
+        row,
+        lambda: session.scalars(
+            _locked().where(
+                Engagement.congregation_id == contact.congregation_id,
+                Engagement.agent_id == agent.id,
+                Engagement.contact_id == contact.id,
+            )
+        ).one_or_none(),
+    )
+
+
+def apply_values(row: Engagement, clean: Mapping[str, Any]) -> bool:
+    """Write checked values into an engagement; returns whether any was another.
+
+    Raises:
+        InvalidInput: its quiet hours would be half of ones.
+    """
+    changed = False
+    for name, value in clean.items():
+        if name == "next_action_at":
+            changed |= schedule(row, value)
+            continue
+        attribute = _ATTRIBUTES.get(name, name)
+        if getattr(row, attribute) != value:
+            setattr(row, attribute, value)
+            changed = True
+    check_quiet(row.quiet_from, row.quiet_until)
+    return changed
+
+
+def locked_engagement(
+    session: Session, congregation_id: UUID, agent: str, address: str
+) -> Engagement | None:
+    """Return an engagement by normalised addresses, and lock it."""
+    return session.scalars(
+        _locked()
+        .join(Agent, Agent.id == Engagement.agent_id)
+        .where(
+            Engagement.congregation_id == congregation_id,
+            Engagement.address == address,
+            Agent.congregation_id == congregation_id,
+            Agent.address == agent,
+        )
+    ).one_or_none()
+
+
+def get_engagement(session: Session, engagement_id: UUID) -> Engagement:
+    """Return an engagement, and lock it.
+
+    Raises:
+        NotFound: the session sees none.
+    """
+    found = session.scalars(
+        _locked().where(Engagement.id == engagement_id)
+    ).one_or_none()
+    if found is None:
+        raise unknown_engagement()
+    return found
+
+
+def unknown_engagement() -> NotFound:
+    """Return the refusal of an engagement that is not there."""
+    return NotFound(
+        "unknown_engagement", "This agent has no engagement with this contact."
+    )
+
+
+def _locked() -> Select[Engagement]:
+    return (
+        select(Engagement)
+        .with_for_update(of=Engagement)
+        .execution_options(populate_existing=True)
+    )
