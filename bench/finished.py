@@ -15,7 +15,7 @@ from sqlalchemy import Engine, TextClause, text
 from sqlalchemy.orm import Session
 
 from bench.scheduling import job_row
-from bench.world import N_BOOKINGS, World, add_tenant, event
+from bench.world import World, add_tenant, event
 from tasks.automation.events import emit_events
 from tasks.clock import utcnow
 from tasks.db import sessions
@@ -29,28 +29,34 @@ _PAST: Final = timedelta(days=90)
 #: What one database says otherwise than the other.
 _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
     "postgresql": {
-        "id": "uuidv7()",
+        # An id tells when its row was born; lists rely on it.
+        "id": "uuidv7(CAST(:first AS timestamptz) + i * :step * interval '1 second'"
+        " - clock_timestamp())",
         "at": "CAST(:first AS timestamptz) + i * :step * interval '1 second'",
     },
     "sqlite": {
-        "id": "printf('%012x7%03x8%015x', :ms + i, i % 4096, i)",
+        "id": "printf('%012x7%03x8%015x', CAST(:ms + i * :step * 1000 AS integer),"
+        " i % 4096, i)",
         "at": "strftime('%Y-%m-%d %H:%M:%f000', :first, (i * :step) || ' seconds')",
     },
 }
-_BOOKING: Final = f"'b' || (i / {N_TENANTS} % {N_BOOKINGS})"
+#: Counts the rows of one congregation; booking and state of a row are independent.
+_OWN_NUMBER: Final = f"(i / {N_TENANTS})"
+_BOOKING: Final = f"'b' || ({_OWN_NUMBER} / 20 % 50)"
 #: What differs from row to row; the rest is as in the row that the engine made.
 _OWN: Final[Mapping[str, Mapping[str, str]]] = {
     "executions": {
         "idempotency_key": "'00000000-0000-7000-8000-000000000000:booking.confirmed:'"
         " || 'show:::2026-03-10:' || i",
-        "state": "CASE i % 100 WHEN 0 THEN 'failed' WHEN 1 THEN 'skipped'"
+        "state": f"CASE {_OWN_NUMBER} % 20 WHEN 0 THEN 'failed' WHEN 1 THEN 'skipped'"
         " ELSE 'succeeded' END",
         "booking_id": _BOOKING,
         "attempt": "1",
     },
     "scheduled_jobs": {
         "idempotency_key": "'time_trigger:00000000-0000-7000-8000-000000000000:' || i",
-        "state": "CASE i % 100 WHEN 0 THEN 'cancelled' ELSE 'dispatched' END",
+        "state": f"CASE {_OWN_NUMBER} % 20 WHEN 0 THEN 'cancelled'"
+        " ELSE 'dispatched' END",
         "booking_id": _BOOKING,
     },
     "events": {"external_id": "'bench-' || i", "booking_id": _BOOKING},
