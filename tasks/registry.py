@@ -11,7 +11,17 @@ from typing import Final
 
 from tasks.errors import UnknownLane
 from tasks.lane import Lane
-from tasks.lanes import executions, feeds, janitor, replanning, rescue, scheduled_jobs
+from tasks.lanes import (
+    deliveries,
+    executions,
+    fanout,
+    feeds,
+    janitor,
+    operations,
+    replanning,
+    rescue,
+    scheduled_jobs,
+)
 
 LANES: Final = (
     Lane(
@@ -43,6 +53,15 @@ LANES: Final = (
         batch=500,
     ),
     Lane(
+        name="operations",
+        title="Operations",
+        purpose="Does to many rows what an operator asked for, piece by piece.",
+        sweep=operations.sweep,
+        backlog=operations.backlog,
+        every=timedelta(seconds=2),
+        batch=200,
+    ),
+    Lane(
         name="feeds",
         title="Feeds",
         purpose="Fetches podcast feeds and turns their items into episodes.",
@@ -51,6 +70,25 @@ LANES: Final = (
         every=timedelta(seconds=30),
         batch=50,
         workers=2,
+    ),
+    Lane(
+        name="fanout",
+        title="Fan-out",
+        purpose="Turns events into deliveries, one for each webhook endpoint.",
+        sweep=fanout.sweep,
+        backlog=fanout.backlog,
+        every=timedelta(seconds=1),
+        batch=200,
+    ),
+    Lane(
+        name="deliveries",
+        title="Deliveries",
+        purpose="Posts events to webhook endpoints, and tries again what failed.",
+        sweep=deliveries.sweep,
+        backlog=deliveries.backlog,
+        every=timedelta(seconds=1),
+        batch=200,
+        workers=4,
     ),
     Lane(
         name="rescue",

@@ -30,6 +30,7 @@ from tasks.automation.references import refuse_unknown
 from tasks.automation.results import EmitEventResult
 from tasks.automation.storing import store
 from tasks.clock import utcnow
+from tasks.webhooks.outbox import hand_over
 
 __all__ = [
     "AutomationEvent",
@@ -40,6 +41,7 @@ __all__ = [
     "emit_events",
     "emit_guest_event",
     "emit_own",
+    "emit_own_all",
 ]
 
 
@@ -78,12 +80,25 @@ def emit_own(
     Raises:
         InvalidInput: it is refused.  Errors of the database are raised as they come.
     """
-    report = report_of(session, payload, now, trusts=True)
-    records = load_records(session, [report])
-    refuse_unknown(report, records, trusts=True)
-    result = _results(session, [report], records, now)[report.id]
-    _ask(session, [result])
-    return result
+    return emit_own_all(session, [payload], now)[0]
+
+
+def emit_own_all(
+    session: Session, payloads: Sequence[AutomationEvent], now: datetime
+) -> list[EmitEventResult]:
+    """Store a batch of events of our own: all of them or none.
+
+    Raises:
+        InvalidInput: one is refused.  Errors of the database are raised as they come.
+    """
+    reports = [report_of(session, each, now, trusts=True) for each in payloads]
+    records = load_records(session, reports)
+    for report in reports:
+        refuse_unknown(report, records, trusts=True)
+    results = _results(session, reports, records, now)
+    done = [results[report.id] for report in reports]
+    _ask(session, done)
+    return done
 
 
 def emit_booking_event(
@@ -176,6 +191,7 @@ def _results(
 ) -> dict[UUID, EmitEventResult]:
     stored = store(session, reports, now)
     new = [report for report in reports if stored[report.id] == report.id]
+    hand_over(session, new, records.congregations, now)
     evaluated = evaluate(session, new, records, now)
     return {
         report.id: _result(stored[report.id], evaluated.get(report.id))

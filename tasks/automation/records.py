@@ -220,8 +220,10 @@ def _keys(rows: Iterable[Any], column: str) -> set[Key]:
     }
 
 
-_CONGREGATIONS: Final = select(Congregation).where(
-    Congregation.id.in_(bindparam("ids", expanding=True))
+_CONGREGATIONS: Final = (
+    select(Congregation)
+    .where(Congregation.id.in_(bindparam("ids", expanding=True)))
+    .execution_options(populate_existing=True)
 )
 
 

@@ -18,6 +18,8 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from tasks.lane import Backlog, Bench
 from tasks.models.access import IdempotencyRecord
 from tasks.models.base import born_from
+from tasks.models.delivery import SETTLED as DELIVERY_SETTLED
+from tasks.models.delivery import Delivery, WebhookMessage
 from tasks.models.event import Decision, Event
 from tasks.models.execution import SETTLED, Execution
 from tasks.models.feed import GuestImport
@@ -50,6 +52,8 @@ class JanitorSweep:
     workers: tuple[str, ...] = ()
     calls: tuple[UUID, ...] = ()
     guest_lists: tuple[UUID, ...] = ()
+    deliveries: tuple[UUID, ...] = ()
+    messages: tuple[UUID, ...] = ()
     is_full: bool = False
 
 
@@ -106,8 +110,28 @@ def _what_is_past(bench: Bench) -> Iterator[_Past]:
     yield "calls", SourceCall.id, (SourceCall.received_at < now - KEEP_CALLS,)
     lists_before = now - KEEP_LISTS
     yield "guest_lists", GuestImport.id, (GuestImport.created_at < lists_before,)
+    yield from _webhooks(before)
     silent_since = now - KEEP_WORKERS
     yield "workers", WorkerProcess.id, (WorkerProcess.heartbeat_at < silent_since,)
+
+
+def _webhooks(before: datetime) -> Iterator[_Past]:
+    """Yield what endpoints were told; a message goes after the last delivery of it."""
+    yield (
+        "deliveries",
+        Delivery.id,
+        (
+            Delivery.state.in_(DELIVERY_SETTLED),
+            Delivery.id < born_from(before),
+            Delivery.settled_at < before,
+        ),
+    )
+    is_kept = select(Delivery.id).where(Delivery.message_id == WebhookMessage.id)
+    yield (
+        "messages",
+        WebhookMessage.id,
+        (WebhookMessage.id < born_from(before), ~is_kept.exists()),
+    )
 
 
 def _remove(

@@ -22,6 +22,7 @@ from tasks.crashpoints import reached
 from tasks.lane import COUNT_CAP, Backlog, Bench
 from tasks.models.execution import Attempt, AttemptOutcome, Execution, ExecutionState
 from tasks.models.reason import SENTENCES, Reason
+from tasks.webhooks.rescuing import take_back
 
 #: This many crashes quarantine an execution.
 CRASHES_MAX: Final = 3
@@ -31,15 +32,16 @@ BYSTANDINGS_MAX: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class RescueSweep:
-    """What one sweep did, as execution ids."""
+    """What one sweep did, as ids of executions, and of deliveries."""
 
     taken_back: tuple[UUID, ...] = ()
     quarantined: tuple[UUID, ...] = ()
+    deliveries: tuple[UUID, ...] = ()  # webhooks' deliveries that were taken back
     is_full: bool = False
 
 
 def sweep(bench: Bench, limit: int) -> RescueSweep:
-    """Take back up to ``limit`` executions, longest overdue first."""
+    """Take back up to ``limit`` executions and deliveries, longest overdue first."""
     now = bench.clock()
     with bench.begin() as session:
         overdue = session.scalars(
@@ -57,12 +59,14 @@ def sweep(bench: Bench, limit: int) -> RescueSweep:
             reached("in_rescue")
             doorbell.ask(session, "executions")
         states = {execution.id: execution.state for execution in overdue}
+        deliveries = take_back(session, now, limit)
     return RescueSweep(
         taken_back=tuple(i for i, s in states.items() if s is ExecutionState.PENDING),
         quarantined=tuple(
             i for i, s in states.items() if s is ExecutionState.QUARANTINED
         ),
-        is_full=len(overdue) == limit,
+        deliveries=tuple(deliveries),
+        is_full=limit in {len(overdue), len(deliveries)},
     )
 
 

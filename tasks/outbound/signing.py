@@ -9,19 +9,24 @@ from datetime import datetime
 
 
 def signed_headers(
-    message_id: str, body: bytes, key: bytes, *, at: datetime
+    message_id: str, body: bytes, *keys: bytes, at: datetime
 ) -> dict[str, str]:
     """Return the three headers that let a receiver verify one attempt.
 
     Args:
         message_id: The same on every attempt; receivers tell duplicates by it.
+        keys: Each gives a signature; while a secret is being replaced there are two.
         at: The instant of this attempt; receivers refuse old ones.
     """
     timestamp = str(int(at.timestamp()))
     signed = f"{message_id}.{timestamp}.".encode() + body
-    digest = hmac.new(key, signed, hashlib.sha256).digest()
     return {
         "webhook-id": message_id,
         "webhook-timestamp": timestamp,
-        "webhook-signature": "v1," + base64.b64encode(digest).decode("ascii"),
+        "webhook-signature": " ".join(_signature(signed, key) for key in keys),
     }
+
+
+def _signature(signed: bytes, key: bytes) -> str:
+    digest = hmac.new(key, signed, hashlib.sha256).digest()
+    return "v1," + base64.b64encode(digest).decode("ascii")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import ssl
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -13,7 +13,13 @@ from urllib3.connection import HTTPConnection
 from urllib3.exceptions import HTTPError
 from urllib3.response import BaseHTTPResponse
 
-from tasks.automation.actions.base import Envelope, GiveUp, Outcome, TryAgain
+from tasks.automation.actions.base import (
+    Envelope,
+    GiveUp,
+    Letter,
+    Outcome,
+    TryAgain,
+)
 from tasks.clock import Clock, utcnow
 from tasks.errors import InvalidInput
 from tasks.models.reason import Reason
@@ -47,14 +53,30 @@ class WebPoster:
 
         Answers within ``total_seconds``; never raises for what a server does.
         """
-        body = _body(message, envelope)
+        if envelope.secret is None:
+            return GiveUp(
+                Reason.BAD_MESSAGE,
+                "The rule has no signing secret; save the rule again to make one.",
+            )
+        id_, url = str(envelope.execution_id), str(message["url"])
+        return self._post(url, id_, _body(message, envelope), (envelope.secret,))
+
+    def deliver(self, letter: Letter) -> Outcome:
+        """Post a letter as it is, signed with each of its secrets.
+
+        Answers within ``total_seconds``; never raises for what a server does.
+        """
+        body = letter.body.encode()
+        return self._post(letter.url, str(letter.id), body, letter.secrets)
+
+    def _post(self, url: str, id_: str, body: bytes, secrets: Sequence[str]) -> Outcome:
         try:
-            headers = self._headers(body, envelope)
+            headers = self._headers(id_, body, secrets)
         except InvalidInput as error:
             return GiveUp(Reason.BAD_MESSAGE, error.message)
         with Deadline(self.total_seconds) as deadline:
             try:
-                target = read_url(str(message["url"]))
+                target = read_url(url)
                 check_form(target, self.rules)
                 addresses = self._addresses(target)
                 check_addresses(target, addresses, self.rules)
@@ -64,18 +86,13 @@ class WebPoster:
                 return TryAgain(f"{target.host} cannot be reached ({error}).")
             return self._exchange(target, addresses[0], headers, body, deadline)
 
-    def _headers(self, body: bytes, envelope: Envelope) -> dict[str, str]:
-        if envelope.secret is None:
-            raise InvalidInput(
-                "secret_missing",
-                "The rule has no signing secret; save the rule again to make one.",
-            )
-        key = webhook_key(self.box.unseal(envelope.secret))
+    def _headers(self, id_: str, body: bytes, secrets: Sequence[str]) -> dict[str, str]:
+        keys = [webhook_key(self.box.unseal(each)) for each in secrets]
         return {
             "Content-Type": "application/json",
             "User-Agent": "Carillon",
             "Accept-Encoding": "identity",  # nothing to unpack, so nothing can swell
-            **signed_headers(str(envelope.execution_id), body, key, at=self.clock()),
+            **signed_headers(id_, body, *keys, at=self.clock()),
         }
 
     def _addresses(self, target: Target) -> list[Address]:

@@ -48,13 +48,15 @@ def make_effects(config: Config) -> Effects:
     from tasks.outbound.web import WebPoster
     from tasks.secrets import SecretBox
 
+    poster = WebPoster(SecretBox(config.secret_key), UrlRules.of(config))
     return Effects(
         mailer=SmtpMailer(
             server=MailServer.of(config.smtp_url) if config.smtp_url else None,
             sender=config.mail_from,
             links=UnsubscribeLinks(config.base_url, config.secret_key),
         ),
-        poster=WebPoster(SecretBox(config.secret_key), UrlRules.of(config)),
+        poster=poster,
+        courier=poster,
         notifier=AppriseNotifier(SecretBox(config.secret_key), UrlRules.of(config)),
         fetcher=WebFetcher(UrlRules.of(config)),
     )

@@ -66,6 +66,16 @@ class Envelope:
     secret: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """One message for one webhook endpoint, ready to be signed and posted."""
+
+    url: str
+    id: UUID  # receivers see it as ``webhook-id``, the same on every attempt
+    body: str
+    secrets: tuple[str, ...]  # sealed; each signs, the newest first
+
+
 class Mailer(Protocol):
     """Sends one mail."""
 
@@ -94,8 +104,19 @@ class Starter(Protocol):
         """Ask for one sweep; the same envelope twice is one request."""
 
 
+class Courier(Protocol):
+    """Delivers messages to webhook endpoints."""
+
+    def deliver(self, letter: Letter) -> Outcome:
+        """Post, within a total deadline; never raises for what a server does."""
+
+
 class Nowhere:
     """The way out of a process that has none of this kind."""
+
+    def deliver(self, letter: Letter) -> Outcome:
+        """Answer that there is no way."""
+        return TryAgain("This worker delivers no webhooks.")
 
     def notify(self, message: Mapping[str, Any], envelope: Envelope) -> Outcome:
         """Answer that there is no way."""
@@ -115,6 +136,7 @@ class Effects:
     notifier: Notifier = field(default_factory=Nowhere)
     starter: Starter = field(default_factory=Nowhere)
     fetcher: Fetcher = NOWHERE
+    courier: Courier = field(default_factory=Nowhere)
 
 
 class Action(Protocol):

@@ -1,0 +1,117 @@
+"""Fan-out: events in the outbox become deliveries, one for each endpoint that asks.
+
+Fed by every stored event of a congregation with endpoints, and by replays.  Shape: one
+transaction, so a worker that dies loses nothing.  An entry that cannot be fanned out
+is set aside with its error, tried again later, and holds up nobody else.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from tasks.bulk import among
+from tasks.lane import COUNT_CAP, Backlog, Bench
+from tasks.models.outbox import OutboxEntry
+from tasks.webhooks.fanout import fan_out
+
+logger = logging.getLogger(__name__)
+
+#: An entry that failed waits so long; each further failure doubles it.
+FIRST_WAIT: Final = timedelta(minutes=1)
+LONGEST_WAIT: Final = timedelta(hours=1)
+_ERROR_MAX: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class FanoutSweep:
+    """What one sweep did."""
+
+    fanned_out: tuple[UUID, ...] = ()  # outbox entries
+    deliveries: tuple[UUID, ...] = ()  # that are due because of it
+    set_aside: tuple[UUID, ...] = ()  # outbox entries that failed
+    is_full: bool = False
+
+
+def sweep(bench: Bench, limit: int) -> FanoutSweep:
+    """Fan out up to ``limit`` entries, oldest first."""
+    try:
+        return _together(bench, limit)
+    except Exception:  # one bad entry must not block the others
+        logger.exception("fanout.one_by_one")
+    return _one_by_one(bench, limit)
+
+
+def backlog(session: Session, now: datetime) -> Backlog:
+    """Return how many events wait, and since when."""
+    due = select(OutboxEntry.id).where(OutboxEntry.run_at <= now)
+    oldest = select(func.min(OutboxEntry.run_at)).where(OutboxEntry.run_at <= now)
+    counted = select(func.count()).select_from(due.limit(COUNT_CAP).subquery())
+    return Backlog(
+        n_due=session.scalar(counted) or 0, oldest_due_at=session.scalar(oldest)
+    )
+
+
+def due(session: Session, now: datetime, limit: int) -> Sequence[OutboxEntry]:
+    """Lock and return due entries, oldest first; what others hold is left out."""
+    return session.scalars(
+        select(OutboxEntry)
+        .where(OutboxEntry.run_at <= now)
+        .order_by(OutboxEntry.run_at, OutboxEntry.id)
+        .limit(limit)
+        .with_for_update(skip_locked=True)
+    ).all()
+
+
+def _together(bench: Bench, limit: int) -> FanoutSweep:
+    now = bench.clock()
+    with bench.begin() as session:
+        entries = due(session, now, limit)
+        made = fan_out(session, entries, now) if entries else []
+    return FanoutSweep(
+        fanned_out=tuple(entry.id for entry in entries),
+        deliveries=tuple(made),
+        is_full=len(entries) == limit,
+    )
+
+
+def _one_by_one(bench: Bench, limit: int) -> FanoutSweep:
+    """Fan out each entry in a savepoint of its own; what fails is set aside."""
+    now = bench.clock()
+    done: list[UUID] = []
+    made: list[UUID] = []
+    aside: list[UUID] = []
+    with bench.begin() as session:
+        ids = [entry.id for entry in due(session, now, limit)]
+        for id_ in ids:
+            try:
+                with session.begin_nested():
+                    made += fan_out(session, _again(session, id_), now)
+                done.append(id_)
+            except Exception as error:
+                logger.exception("fanout.set_aside", extra={"entry": str(id_)})
+                _set_aside(session, id_, error, now)
+                aside.append(id_)
+    return FanoutSweep(tuple(done), tuple(made), tuple(aside), len(ids) == limit)
+
+
+def _again(session: Session, id_: UUID) -> Sequence[OutboxEntry]:
+    return session.scalars(
+        select(OutboxEntry).where(among(session, OutboxEntry.id, [id_]))
+    ).all()
+
+
+def _set_aside(session: Session, id_: UUID, error: Exception, now: datetime) -> None:
+    for entry in _again(session, id_):
+        wait = min(FIRST_WAIT * (1 << min(entry.failures, 10)), LONGEST_WAIT)
+        entry.failures += 1
+        entry.run_at = now + wait
+        entry.error = f"{type(error).__name__}: {error}"[:_ERROR_MAX]
+    session.flush()

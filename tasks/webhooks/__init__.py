@@ -1,0 +1,1 @@
+"""Webhooks: whoever subscribes hears of everything, signed, in spite of outages."""

@@ -1,0 +1,144 @@
+"""Taking due deliveries: fairly between endpoints, and few at once to each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import case, func, literal_column, select, update
+from sqlalchemy.orm import Session
+
+from tasks.automation.actions.base import Letter
+from tasks.bulk import among
+from tasks.lane import Bench
+from tasks.models.delivery import Delivery, WebhookMessage
+from tasks.models.endpoint import Endpoint
+
+#: Longer than the whole of one attempt, which ends within twenty seconds.
+LEASE: Final = timedelta(seconds=60)
+#: So many attempts may be under way to one endpoint, in all workers together.  Two
+#: workers that claim in the same instant may go beyond it for once.
+IN_FLIGHT_MAX: Final = 8
+#: After so many failures in a row an endpoint gets one attempt at a time, until one
+#: of them arrives.
+TROUBLED_FROM: Final = 3
+#: Endpoints that share one claim; with more of them, a random choice takes turns.
+SHARING_MAX: Final = 50
+
+IS_PENDING: Final = Delivery.state == literal_column("'pending'")
+IS_RUNNING: Final = Delivery.state == literal_column("'running'")
+
+
+class Held(NamedTuple):
+    """One attempt at one delivery; ``attempt`` is the fence."""
+
+    delivery_id: UUID
+    attempt: int
+    endpoint_id: UUID
+    letter: Letter
+
+
+def claim(session: Session, bench: Bench, *, limit: int) -> list[Held]:
+    """Lease up to ``limit`` due deliveries and begin an attempt of each.
+
+    The attempt counts as begun from here on: what is claimed is posted at once.
+    Caller commits.
+    """
+    now = bench.clock()
+    room = _room(session, now)
+    if not room:
+        return []
+    share = max(1, limit // len(room))
+    ids: list[UUID] = []
+    for endpoint, n_free in room:
+        n_wanted = min(n_free, share, limit - len(ids))
+        ids += _due(session, endpoint.id, now, n_wanted)
+        if len(ids) == limit:
+            break
+    endpoints = {endpoint.id: endpoint for endpoint, _ in room}
+    return _leased(session, bench, ids, endpoints, now)
+
+
+def _room(session: Session, now: datetime) -> Sequence[tuple[Endpoint, int]]:
+    """Return endpoints with something due, and how many attempts each may begin."""
+    under_way = (
+        select(Delivery.endpoint_id, func.count().label("n"))
+        .where(IS_RUNNING)
+        .group_by(Delivery.endpoint_id)
+        .subquery()
+    )
+    is_troubled = Endpoint.failures >= TROUBLED_FROM
+    free = case((is_troubled, 1), else_=IN_FLIGHT_MAX) - func.coalesce(under_way.c.n, 0)
+    due = select(Delivery.id).where(
+        Delivery.endpoint_id == Endpoint.id, IS_PENDING, Delivery.run_at <= now
+    )
+    rows = session.execute(
+        select(Endpoint, free)
+        .outerjoin(under_way, under_way.c.endpoint_id == Endpoint.id)
+        .where(Endpoint.enabled, Endpoint.deleted_at.is_(None), due.exists(), free > 0)
+        .order_by(func.random())
+        .limit(SHARING_MAX)
+        .execution_options(populate_existing=True)
+    )
+    return [(endpoint, n_free) for endpoint, n_free in rows]
+
+
+def _due(
+    session: Session, endpoint_id: UUID, now: datetime, limit: int
+) -> Sequence[UUID]:
+    return session.scalars(
+        select(Delivery.id)
+        .where(Delivery.endpoint_id == endpoint_id, IS_PENDING, Delivery.run_at <= now)
+        .order_by(Delivery.run_at, Delivery.id)
+        .limit(limit)
+        .with_for_update(skip_locked=True)
+    ).all()
+
+
+def _leased(
+    session: Session,
+    bench: Bench,
+    ids: Sequence[UUID],
+    endpoints: dict[UUID, Endpoint],
+    now: datetime,
+) -> list[Held]:
+    if not ids:
+        return []
+    rows = session.execute(
+        update(Delivery)
+        .where(among(session, Delivery.id, ids), IS_PENDING)
+        .values(
+            state="running",
+            attempt=Delivery.attempt + 1,
+            worker=bench.worker,
+            lease_until=now + LEASE,
+            claimed_at=now,
+        )
+        .returning(
+            Delivery.id, Delivery.attempt, Delivery.endpoint_id, Delivery.message_id
+        )
+        .execution_options(synchronize_session=False)
+    ).all()
+    messages = [message_id for *_, message_id in rows]
+    found = session.scalars(
+        select(WebhookMessage).where(among(session, WebhookMessage.id, messages))
+    )
+    bodies = {message.id: message.body for message in found}
+    return [
+        Held(id_, attempt, to, _letter(endpoints[to], message, bodies[message], now))
+        for id_, attempt, to, message in rows
+    ]
+
+
+def _letter(endpoint: Endpoint, id_: UUID, body: str, now: datetime) -> Letter:
+    return Letter(endpoint.url, id_, body, secrets_of(endpoint, now))
+
+
+def secrets_of(endpoint: Endpoint, now: datetime) -> tuple[str, ...]:
+    """Return the sealed secrets that sign now, the newest first."""
+    former, until = endpoint.former_secret, endpoint.former_until
+    if former is None or until is None or until <= now:
+        return (endpoint.secret,)
+    return (endpoint.secret, former)
