@@ -19,6 +19,8 @@ POINTS: Final = (
     "after_settle",
     "in_rescue",
 )
+#: Places that no execution passes.
+OTHER_POINTS: Final = ("in_operation", "in_contact_due")
 _IS_PRODUCTION: Final = os.environ.get("CARILLON_ENV") == "production"
 _ARMED: Final = None if _IS_PRODUCTION else os.environ.get("CRASH_AT")
 

@@ -12,7 +12,9 @@ first, since a call that also names a booking means the same publication.  A sec
 or third choice is marked (``episode/7``), since a booking and an episode may have
 the same id.
 
-``{key}:step{number}`` for what a rule does later, of either kind.
+``{key}:step{number}`` for what a rule does later, of either kind.  ``{key}:replay``
+for a second chance of what was not sent, ``{key}:again:{operation}`` for a second
+sending that an operator asked for.
 
 Colons within ids are written ``%3A``, and what is too long ends in its digest.
 """
@@ -73,6 +75,16 @@ def event_key(
 def step_key(key: str, step: int) -> str:
     """Return the key of a rule's later step, made of that of its own action."""
     return _fitting(f"{key}:step{step}")
+
+
+def replay_key(key: str, again: UUID | None = None) -> str:
+    """Return the key of an execution that repeats the one with ``key``.
+
+    Args:
+        again: the operation that repeats what was sent; ``None``: it was not sent, so
+            one repetition is all there can be.
+    """
+    return _fitting(f"{key}:again:{again}" if again else f"{key}:replay")
 
 
 def time_key(rule: Rule, entity: Entity, reference_at: datetime) -> str:

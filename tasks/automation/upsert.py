@@ -21,12 +21,13 @@ from tasks.bulk import (
 )
 from tasks.models.event import Event
 from tasks.models.execution import Execution
+from tasks.models.operation import Operation
 from tasks.models.scheduled_job import ScheduledJob
 
 
 def insert_new(
     session: Session,
-    model: type[Event | Execution | ScheduledJob],
+    model: type[Event | Execution | Operation | ScheduledJob],
     rows: Sequence[dict[str, Any]],
     *,
     unique: Sequence[str],

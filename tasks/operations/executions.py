@@ -57,7 +57,8 @@ def _plural(n: int) -> str:
     return f"{n} execution" if n == 1 else f"{n} executions"
 
 
-_RETRY: Final = Verb(
+#: Queues what failed for good once more.
+RETRY: Final = Verb(
     Execution,
     "execution",
     "execution.retried",
@@ -65,7 +66,8 @@ _RETRY: Final = Verb(
     _queued,
     lambda n: f"Queued {_plural(n)} for another try.",
 )
-_CANCEL: Final = Verb(
+#: Ends what no worker has begun.
+CANCEL: Final = Verb(
     Execution,
     "execution",
     "execution.cancelled",
@@ -87,7 +89,7 @@ def retry_execution(
         Conflict: its state does not allow it; the message says why.
     """
     after = {"state": ExecutionState.PENDING, "failures": 0, "crashes": 0}
-    if change_one(session, _RETRY, execution_id, actor, now, after):
+    if change_one(session, RETRY, execution_id, actor, now, after):
         doorbell.ask(session, LANE)
         return Answer.DONE
     state = _state(session, execution_id)
@@ -104,7 +106,7 @@ def retry_many(
     Raises:
         InvalidInput: none is selected, or too many are.
     """
-    bulk = change_selected(session, _RETRY, ids, actor, now)
+    bulk = change_selected(session, RETRY, ids, actor, now)
     if bulk.n_done:
         doorbell.ask(session, LANE)
     return bulk
@@ -128,7 +130,7 @@ def retry_matching(
     """
     asked = {"filter": matching.as_json(), "high_water": high_water.isoformat()}
     ids = _retryable(matching, high_water)
-    bulk = change_matching(session, _RETRY, ids, asked, actor, now, limit)
+    bulk = change_matching(session, RETRY, ids, asked, actor, now, limit)
     if bulk.n_done:
         doorbell.ask(session, LANE)
     return bulk
@@ -159,7 +161,7 @@ def cancel_execution(
         Conflict: it is running or has ended; the message says so.
     """
     after = {"state": ExecutionState.CANCELLED}
-    if change_one(session, _CANCEL, execution_id, actor, now, after):
+    if change_one(session, CANCEL, execution_id, actor, now, after):
         return Answer.DONE
     state = _state(session, execution_id)
     if state is ExecutionState.CANCELLED:

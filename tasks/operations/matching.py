@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Select, and_, literal_column, or_, select, tuple_
@@ -23,8 +23,12 @@ from tasks.models import (
 )
 from tasks.models.base import EntityOfCongregation, born_from
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 Model = type[Execution] | type[ScheduledJob]
 S = TypeVar("S", bound=Select[Any])
+F = TypeVar("F", bound="DataclassInstance")
 _STATES: Final = frozenset(ExecutionState) | frozenset(JobState)
 
 #: Text is looked for among this many rows, the newest that the other filters leave:
@@ -32,6 +36,9 @@ _STATES: Final = frozenset(ExecutionState) | frozenset(JobState)
 SEARCH_WINDOW: Final = 10_000
 #: Bookings, guests and episodes of which a text may be part of the name.
 NAMED_MAX: Final = 1_000
+#: What a filter says that is no text.
+_IDS: Final = frozenset({"rule_id", "congregation_id", "event_id"})
+_INSTANTS: Final = frozenset({"since", "until", "late_before"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +58,24 @@ class Matching:
 
     def as_json(self) -> dict[str, str]:
         """Return what is set, for the audit log."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
-        return {name: str(value) for name, value in values.items() if value}
+        return as_json(self)
+
+
+def as_json(matching: DataclassInstance) -> dict[str, str]:
+    """Return what a filter says, as texts."""
+    values = {each.name: getattr(matching, each.name) for each in fields(matching)}
+    return {name: str(value) for name, value in values.items() if value}
+
+
+def from_json(kind: type[F], values: Mapping[str, str]) -> F:
+    """Return the filter that ``as_json`` was made of."""
+    return kind(**{name: _typed(name, text) for name, text in values.items()})
+
+
+def _typed(name: str, text: str) -> str | UUID | datetime:
+    if name in _IDS:
+        return UUID(text)
+    return datetime.fromisoformat(text) if name in _INSTANTS else text
 
 
 def narrow(statement: S, model: Model, matching: Matching) -> S:

@@ -43,7 +43,8 @@ def _plural(n: int) -> str:
 
 
 _PENDING: Final = is_state(ScheduledJob, JobState.PENDING)
-_CANCEL: Final = Verb(
+#: Ends what waits.
+CANCEL: Final = Verb(
     ScheduledJob,
     "scheduled_job",
     "scheduled_job.cancelled",
@@ -71,7 +72,7 @@ def cancel_job(
         Conflict: it has ended otherwise; the message says how.
     """
     after = {"state": JobState.CANCELLED}
-    if change_one(session, _CANCEL, job_id, actor, now, after):
+    if change_one(session, CANCEL, job_id, actor, now, after):
         return Answer.DONE
     state = columns_of(session, ScheduledJob, job_id, "state")["state"]
     if state is JobState.CANCELLED:
@@ -87,7 +88,7 @@ def cancel_many(
     Raises:
         InvalidInput: none is selected, or too many are.
     """
-    return change_selected(session, _CANCEL, ids, actor, now)
+    return change_selected(session, CANCEL, ids, actor, now)
 
 
 def cancel_matching(
@@ -108,7 +109,7 @@ def cancel_matching(
     """
     asked = {"filter": matching.as_json(), "high_water": high_water.isoformat()}
     ids = _waiting(matching, high_water)
-    return change_matching(session, _CANCEL, ids, asked, actor, now, limit)
+    return change_matching(session, CANCEL, ids, asked, actor, now, limit)
 
 
 def count_cancellable(
