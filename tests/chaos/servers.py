@@ -19,7 +19,7 @@ from tests.support.servers import free_port, redis_binary
 
 
 class OwnRedis:
-    """A Redis without persistence; stopped and started, it has forgotten everything."""
+    """A Redis that forgets everything when it is stopped, unless told to remember."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -34,12 +34,13 @@ class OwnRedis:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def start(self) -> None:
+    def start(self, *, remembers: bool = False) -> None:
         self._process = subprocess.Popen(
             [
                 redis_binary(),
                 *("--port", str(self._port), "--bind", "127.0.0.1", "--save", ""),
-                *("--appendonly", "no", "--dir", str(self._folder)),
+                *("--appendonly", "yes" if remembers else "no"),
+                *("--dir", str(self._folder)),
             ],
             stdout=subprocess.DEVNULL,
         )
@@ -51,9 +52,9 @@ class OwnRedis:
             self._process.wait(10)
             self._process = None
 
-    def tell(self, *command: Any) -> None:
+    def tell(self, *command: Any, password: str | None = None) -> None:
         """Send one command."""
-        client = redis.Redis(port=self._port)
+        client = redis.Redis(port=self._port, password=password)
         client.execute_command(*command)
         client.close()
 

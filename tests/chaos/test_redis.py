@@ -1,4 +1,4 @@
-"""F06: Redis forgets, is full, sleeps, and is gone; only latency is lost."""
+"""F06: Redis forgets, is full, sleeps, is gone, locks us out; only latency is lost."""
 
 from __future__ import annotations
 
@@ -36,7 +36,28 @@ def _go(broker: OwnRedis) -> None:
     broker.start()
 
 
-FAULTS: tuple[Callable[[OwnRedis], None], ...] = (_forget, _fill, _sleep, _go)
+def _go_and_remember(broker: OwnRedis) -> None:
+    broker.tell("CONFIG", "SET", "appendonly", "yes")
+    time.sleep(0.5)
+    broker.stop()
+    broker.start(remembers=True)  # bells of long ago ring again
+
+
+def _lock_out(broker: OwnRedis) -> None:
+    broker.tell("CONFIG", "SET", "requirepass", "somebody changed it")
+    broker.tell(*("CLIENT", "KILL", "TYPE", "normal"), password="somebody changed it")
+    time.sleep(1.0)
+    broker.tell("CONFIG", "SET", "requirepass", "", password="somebody changed it")
+
+
+FAULTS: tuple[Callable[[OwnRedis], None], ...] = (
+    _forget,
+    _fill,
+    _sleep,
+    _go,
+    _go_and_remember,
+    _lock_out,
+)
 
 
 @pytest.mark.timeout(TIER.timeout)
