@@ -12,6 +12,7 @@ from typing import Final
 from tasks.errors import UnknownLane
 from tasks.lane import Lane
 from tasks.lanes import (
+    contact_due,
     deliveries,
     executions,
     fanout,
@@ -60,6 +61,16 @@ LANES: Final = (
         backlog=operations.backlog,
         every=timedelta(seconds=2),
         batch=200,
+    ),
+    Lane(
+        name="contact_due",
+        title="Contact due",
+        purpose="Wakes agents when it is time to look at a contact again.",
+        sweep=contact_due.sweep,
+        backlog=contact_due.backlog,
+        every=timedelta(minutes=5),
+        batch=200,
+        is_startable=True,
     ),
     Lane(
         name="feeds",

@@ -13,7 +13,12 @@ from tasks.automation.triggers import TRIGGERS, Trigger
 
 #: Sections of values after the subject's own and the guest's, most wanted first.
 _NEAREST: Final = ("booking_link", "podcast", "episode", "congregation")
-_GROUPS: Final = {"booking": "Bookings", "episode": "Episodes", "guest": "Guests"}
+_GROUPS: Final = {
+    "booking": "Bookings",
+    "episode": "Episodes",
+    "guest": "Guests",
+    "contact": "Outreach",
+}
 
 
 def trigger_choices() -> list[SelectChoice]:

@@ -30,7 +30,7 @@ _FOR_GUESTS: Final = frozenset(
 class Draft:
     """First words for a mail."""
 
-    recipient: str  # "guest" or "host"
+    recipient: str  # "guest", "host" or "agent"
     subject: str
     text: str
 
@@ -45,8 +45,11 @@ def draft(trigger_type: str, locale: str) -> Draft | None:
         return None
     words = _LANGUAGES.get(locale, drafts_en)
     reader = "guest" if trigger_type in _FOR_GUESTS else "host"
+    sender = "{{ podcast.title }}"
+    if TRIGGERS[trigger_type].subject == "contact":
+        reader, sender = "agent", "{{ congregation.name }}"
     subject, body = words.TEXTS[trigger_type]
-    text = f"{words.GREETINGS[reader]}\n\n{body.strip()}\n\n{{{{ podcast.title }}}}"
+    text = f"{words.GREETINGS[reader]}\n\n{body.strip()}\n\n{sender}"
     return Draft(reader, subject, text)
 
 

@@ -16,6 +16,7 @@ _LINK: Final = (
 #: Who reads it -> how the mail begins.
 GREETINGS: Final[Mapping[str, str]] = {
     "guest": 'Hello {{ guest.name | default: "there" }},',
+    "agent": "Hello,",
     "host": 'Hello {{ podcast.host_name | default: "there" }},',
 }
 
@@ -57,6 +58,11 @@ TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "guest.reminder_sent": (
         "{{ guest.name }} was reminded",
         "A reminder for {{ podcast.title }} went to {{ guest.name }}.",
+    ),
+    "contact.due": (
+        "{{ contact.display_name | default: contact.address }} is due",
+        "It is time to look at {{ contact.address }} again."
+        "{% if engagement.stage %}\nStage: {{ engagement.stage }}.{% endif %}",
     ),
     "time.before_recording": (
         "{{ podcast.title }}: your recording is coming up",

@@ -16,6 +16,7 @@ _LINK: Final = (
 #: Who reads it -> how the mail begins.
 GREETINGS: Final[Mapping[str, str]] = {
     "guest": 'Bonjour {{ guest.name | default: "" }},',
+    "agent": "Bonjour,",
     "host": 'Bonjour {{ podcast.host_name | default: "" }},',
 }
 
@@ -59,6 +60,11 @@ TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "guest.reminder_sent": (
         "Rappel envoyé à {{ guest.name }}",
         "Un rappel pour {{ podcast.title }} est parti à {{ guest.name }}.",
+    ),
+    "contact.due": (
+        "{{ contact.display_name | default: contact.address }} attend votre attention",
+        "Il est temps de revenir vers {{ contact.address }}."
+        "{% if engagement.stage %}\nÉtape: {{ engagement.stage }}.{% endif %}",
     ),
     "time.before_recording": (
         "{{ podcast.title }} : votre enregistrement approche",

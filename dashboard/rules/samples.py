@@ -69,6 +69,8 @@ def _newest(session: Session, scope: RuleScope, trigger: Trigger) -> Sequence[Re
     if trigger.subject == "episode":
         episodes = select(Episode).order_by(Episode.created_at.desc(), Episode.id)
         return session.scalars(_within(episodes, Episode, scope)).all()
+    if trigger.subject == "contact":
+        return []  # its values come with the event alone
     guests = select(EpisodeGuest).order_by(
         EpisodeGuest.created_at.desc(), EpisodeGuest.id
     )
@@ -89,7 +91,7 @@ def _find(session: Session, trigger: Trigger, key: tuple[UUID, str]) -> Record |
         return session.get(Booking, key)
     if trigger.subject == "episode":
         return session.get(Episode, key)
-    return session.get(EpisodeGuest, key)
+    return session.get(EpisodeGuest, key) if trigger.subject == "guest" else None
 
 
 def _guest_of(row: Record) -> str | None:

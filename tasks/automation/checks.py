@@ -28,8 +28,10 @@ _SECTIONS: Final = frozenset({"podcast", "booking", "booking_link", "episode", "
 _SECRETS: Final = frozenset({"access_token"})
 
 
-class _Ids(TypedDict):
-    podcast_id: str
+class EventIds(TypedDict):
+    """The records that an event is about."""
+
+    podcast_id: str | None
     episode_id: str | None
     booking_id: str | None
     guest_id: str | None
@@ -51,13 +53,22 @@ def checked_id(value: object, field: str) -> str:
     )
 
 
+#: Of an event of ours that concerns no podcast.
+NO_IDS: Final[EventIds] = {
+    "podcast_id": None,
+    "episode_id": None,
+    "booking_id": None,
+    "guest_id": None,
+}
+
+
 def checked_ids(
     *,
     podcast_id: object,
     episode_id: object = None,
     booking_id: object = None,
     guest_id: object = None,
-) -> _Ids:
+) -> EventIds:
     """Return the ids of a producer's call; only the podcast must be there.
 
     Raises:

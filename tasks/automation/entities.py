@@ -44,7 +44,8 @@ def kinds_about(trigger_type: str) -> tuple[Kind, ...]:
         return KINDS
     if trigger.reference == "recording":  # of a booking, else of the episode itself
         return ("booking", "episode")
-    return (trigger.subject,)
+    # A contact is no record that jobs are planned for.
+    return () if trigger.subject == "contact" else (trigger.subject,)
 
 
 def triggers_about(kind: Kind) -> tuple[str, ...]:

@@ -11,6 +11,8 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from tasks.automation.checks import (
+    NO_IDS,
+    EventIds,
     checked_context,
     checked_event_id,
     checked_ids,
@@ -20,7 +22,7 @@ from tasks.automation.records import Records
 from tasks.automation.references import refuse_unknown
 from tasks.automation.results import EmitEventResult
 from tasks.automation.scope import congregation_of
-from tasks.automation.triggers import TRIGGERS
+from tasks.automation.triggers import TRIGGERS, Trigger, reportable
 from tasks.errors import InvalidInput
 from tasks.models.base import Json, new_id
 
@@ -32,7 +34,7 @@ class AutomationEvent:
     """Something that happened, as its producer tells it."""
 
     trigger_type: str
-    podcast_id: str
+    podcast_id: str | None  # None: only events of our own that concern no podcast
     episode_id: str | None = None
     booking_id: str | None = None
     guest_id: str | None = None
@@ -51,7 +53,7 @@ class Report:
     id: UUID
     congregation_id: UUID
     trigger_type: str
-    podcast_id: str
+    podcast_id: str | None
     episode_id: str | None
     booking_id: str | None
     guest_id: str | None
@@ -74,23 +76,28 @@ def report_of(
         InvalidInput: something is wrong with it.
         NotFound: the congregation cannot be told.
     """
-    _refuse_trigger(payload.trigger_type)
+    trigger = _trigger_of(payload.trigger_type, trusts=trusts)
     is_own = trusts or payload.event_id is None
+    ids = NO_IDS if trigger.is_own else _ids_of(payload)
     return Report(
         id=new_id(),
         congregation_id=congregation_of(session, payload.congregation_id),
         trigger_type=payload.trigger_type,
-        **checked_ids(
-            podcast_id=payload.podcast_id,
-            episode_id=payload.episode_id,
-            booking_id=payload.booking_id,
-            guest_id=payload.guest_id,
-        ),
+        **ids,
         extra=checked_context(payload.context) if payload.context else {},
         external_id=payload.event_id if is_own else checked_event_id(payload.event_id),
         occurred_at=checked_instant(payload.occurred_at or now, "occurred_at"),
         source=payload.source[:SOURCE_MAX],
         depth=payload.depth,
+    )
+
+
+def _ids_of(payload: AutomationEvent) -> EventIds:
+    return checked_ids(
+        podcast_id=payload.podcast_id,
+        episode_id=payload.episode_id,
+        booking_id=payload.booking_id,
+        guest_id=payload.guest_id,
     )
 
 
@@ -118,13 +125,20 @@ def refused(code: str, error: str) -> EmitEventResult:
     return EmitEventResult(False, error=error, error_code=code)
 
 
-def _refuse_trigger(name: object) -> None:
+def _trigger_of(name: object, *, trusts: bool) -> Trigger:
     trigger = TRIGGERS.get(name) if isinstance(name, str) else None
-    known = ", ".join(each.name for each in TRIGGERS.values() if not each.is_time)
+    known = ", ".join(reportable())
     if trigger is None:
         raise InvalidInput(
             "unknown_trigger",
             f"There is no trigger {str(name)[:64]!r}; the triggers are: {known}.",
+            field="trigger_type",
+        )
+    if trigger.is_own and not trusts:
+        raise InvalidInput(
+            "own_trigger",
+            f"{trigger.name} comes from engagements: set next_action_at of one; "
+            f"the triggers of events are: {known}.",
             field="trigger_type",
         )
     if trigger.is_time:
@@ -134,3 +148,4 @@ def _refuse_trigger(name: object) -> None:
             f"the triggers of events are: {known}.",
             field="trigger_type",
         )
+    return trigger

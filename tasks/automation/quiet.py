@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, time, timedelta
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -59,7 +59,19 @@ def clocks_of(row: About, records: Records, told: str | None = None) -> Clocks:
     return Clocks(guest=first_zone(*own, told, *house), host=first_zone(*house))
 
 
-def quiet_end(rule: Rule, instant: datetime, timezone: str) -> datetime | None:
+class Quiet(Protocol):
+    """Something with quiet hours: a rule, an engagement."""
+
+    @property
+    def quiet_from(self) -> str | None:
+        """When they begin, as in 22:00; None: there are none."""
+
+    @property
+    def quiet_until(self) -> str | None:
+        """When they end."""
+
+
+def quiet_end(rule: Quiet, instant: datetime, timezone: str) -> datetime | None:
     """Return when the quiet hours end that ``instant`` lies in; ``None``: in none.
 
     Read off the wall clock: an hour that exists twice is quiet twice, and an end that

@@ -76,6 +76,7 @@ def _reasons(
             select(
                 Suppression.congregation_id, Suppression.address, Suppression.reason
             ).where(
+                Suppression.agent == "",  # one agent's suppression stops no rule
                 among(
                     session,
                     Suppression.congregation_id,

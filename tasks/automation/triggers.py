@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal
 
-Subject = Literal["booking", "episode", "guest"]
+Subject = Literal["booking", "episode", "guest", "contact"]
 #: The date a time trigger counts from.
 Reference = Literal["recording", "publish", "booking"]
 
@@ -52,9 +52,28 @@ _EPISODE: Final = (
 )
 _GUEST: Final = ("guest.id", "guest.name", "guest.email")
 
+_CONTACT: Final = (
+    "contact.id",
+    "contact.address",
+    "contact.display_name",
+    "contact.metadata",
+)
+_ENGAGEMENT: Final = (
+    "engagement.id",
+    "engagement.agent_email",
+    "engagement.stage",
+    "engagement.next_action_at",
+    "engagement.revision",
+    "engagement.replied",
+    "engagement.outbound_count",
+    "engagement.last_outbound_at",
+    "engagement.last_conversation_id",
+)
+
 _OF_BOOKING: Final = _CONGREGATION + _PODCAST + _BOOKING + _EPISODE + _GUEST
 _OF_EPISODE: Final = _CONGREGATION + _PODCAST + _EPISODE + _GUEST
 _OF_GUEST: Final = _CONGREGATION + _PODCAST + _GUEST + _EPISODE
+_OF_CONTACT: Final = _CONGREGATION + _CONTACT + _ENGAGEMENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +92,11 @@ class Trigger:
     def is_time(self) -> bool:
         """Whether it counts from a date instead of waiting for an event."""
         return self.reference is not None
+
+    @property
+    def is_own(self) -> bool:
+        """Whether only Carillon itself reports it; no podcast is concerned then."""
+        return self.subject == "contact"
 
 
 _ROWS: Final = (
@@ -140,6 +164,13 @@ _ROWS: Final = (
         _OF_GUEST,
     ),
     Trigger(
+        "contact.due",
+        "Contact due",
+        "an agent is to look at a contact again",
+        "contact",
+        _OF_CONTACT,
+    ),
+    Trigger(
         "time.before_recording",
         "Before the recording",
         "before the recording",
@@ -192,3 +223,8 @@ TRIGGERS: Final[Mapping[str, Trigger]] = MappingProxyType(
 )
 #: The names of the triggers that count from a date.
 TIME_TRIGGERS: Final = tuple(row.name for row in _ROWS if row.is_time)
+
+
+def reportable() -> list[str]:
+    """Return the triggers that producers may report."""
+    return [row.name for row in _ROWS if not row.is_time and not row.is_own]

@@ -1,16 +1,17 @@
 """Whom a congregation does not write to: added, lifted, or by the recipient's click.
 
-Lifting brings back nothing: what was skipped meanwhile stays skipped.
+Lifting brings back nothing: what was skipped meanwhile stays skipped, and engagements
+that came due meanwhile wake nobody.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -18,13 +19,17 @@ from tasks.bulk import is_postgres
 from tasks.clock import utcnow
 from tasks.errors import Conflict, InvalidInput, NotFound
 from tasks.models import (
+    Agent,
     Congregation,
+    Engagement,
+    PassedBecause,
     Suppression,
     SuppressionReason,
     new_id,
 )
 from tasks.operations.audit import Actor, Subject, record
 from tasks.outbound.mailboxes import BadAddress, normal_address
+from tasks.outreach.scheduling import acknowledge
 
 NOTE_MAX: Final = 200  # characters
 #: Who adds an address by the link in a mail.
@@ -44,10 +49,14 @@ def suppress(
     reason: SuppressionReason,
     actor: Actor,
     *,
+    agent: str = "",
     note: str = "",
     now: datetime | None = None,
 ) -> Suppression:
     """Let a congregation write to an address no more.  Caller commits.
+
+    Args:
+        agent: the address of the one agent that may not; empty: nobody may.
 
     Raises:
         NotFound: the session sees no such congregation.
@@ -57,11 +66,10 @@ def suppress(
     if session.get(Congregation, congregation_id) is None:
         raise NotFound("unknown_congregation", "There is no such congregation.")
     note = _checked_note(note)
-    try:
-        normal = normal_address(address)
-    except BadAddress as error:
-        raise InvalidInput("email_invalid", str(error), field="address") from error
-    row, is_new = _listed(session, congregation_id, normal, reason, actor, note, now)
+    normal = _checked_address(address, "address")
+    by = _checked_address(agent, "agent") if agent.strip() else ""
+    new = _entry(congregation_id, normal, reason, actor, agent=by, note=note, now=now)
+    row, is_new = _listed(session, new)
     if not is_new:
         if row.reason is not SuppressionReason.UNSUBSCRIBED:
             raise Conflict(
@@ -90,14 +98,20 @@ def unsubscribe(
     if session.get(Congregation, congregation_id) is None:
         raise NotFound("unknown_congregation", "There is no such congregation.")
     actor = Actor(RECIPIENT.name, ip)
-    reason = SuppressionReason.UNSUBSCRIBED
-    row, is_new = _listed(session, congregation_id, address, reason, actor, "", None)
+    new = _entry(congregation_id, address, SuppressionReason.UNSUBSCRIBED, actor)
+    row, is_new = _listed(session, new)
     if is_new:
         _record(session, actor, "suppression.added", row, after=_told(row))
     return is_new
 
 
-def lift(session: Session, suppression_id: UUID, actor: Actor) -> Suppression:
+def lift(
+    session: Session,
+    suppression_id: UUID,
+    actor: Actor,
+    *,
+    now: datetime | None = None,
+) -> Suppression:
     """Take an address off the list, and return what stood there.  Caller commits.
 
     Raises:
@@ -109,41 +123,68 @@ def lift(session: Session, suppression_id: UUID, actor: Actor) -> Suppression:
     session.delete(row)
     _record(session, actor, "suppression.lifted", row, before=_told(row))
     session.flush()
+    acknowledge(
+        session, PassedBecause.SUPPRESSED, now or utcnow(), *_engagements_of(row)
+    )
     return row
 
 
-def _listed(
-    session: Session,
+def _engagements_of(row: Suppression) -> Iterator[ColumnElement[bool]]:
+    yield Engagement.congregation_id == row.congregation_id
+    yield Engagement.address == row.address
+    if row.agent:
+        by = select(Agent.id).where(
+            Agent.congregation_id == row.congregation_id, Agent.address == row.agent
+        )
+        yield Engagement.agent_id.in_(by)
+
+
+def _entry(
     congregation_id: UUID,
     address: str,
     reason: SuppressionReason,
     actor: Actor,
-    note: str,
-    now: datetime | None,
-) -> tuple[Suppression, bool]:
+    *,
+    agent: str = "",
+    note: str = "",
+    now: datetime | None = None,
+) -> Suppression:
+    return Suppression(
+        id=new_id(),
+        congregation_id=congregation_id,
+        address=address,
+        agent=agent,
+        reason=reason,
+        note=note,
+        created_by=actor.name,
+        created_at=now or utcnow(),
+    )
+
+
+def _listed(session: Session, new: Suppression) -> tuple[Suppression, bool]:
     """Return the address's entry, and whether it is new; two writers make one."""
     dialect = postgresql if is_postgres(session) else sqlite
     table = Suppression.metadata.tables[Suppression.__tablename__]
+    unique = ("congregation_id", "address", "agent")
     made = session.scalar(
         dialect.insert(table)
-        .values(
-            id=new_id(),
-            congregation_id=congregation_id,
-            address=address,
-            reason=reason,
-            note=note,
-            created_by=actor.name,
-            created_at=now or utcnow(),
-        )
-        .on_conflict_do_nothing(index_elements=["congregation_id", "address"])
+        .values({column.name: getattr(new, column.name) for column in table.c})
+        .on_conflict_do_nothing(index_elements=unique)
         .returning(table.c.id)
     )
     row = session.scalars(
         select(Suppression)
-        .filter_by(congregation_id=congregation_id, address=address)
+        .filter_by(**{name: getattr(new, name) for name in unique})
         .execution_options(populate_existing=True)
     ).one()
     return row, made is not None
+
+
+def _checked_address(text: str, field: str) -> str:
+    try:
+        return normal_address(text)
+    except BadAddress as error:
+        raise InvalidInput("email_invalid", str(error), field=field) from error
 
 
 def _checked_note(note: str) -> str:
@@ -162,7 +203,8 @@ def _checked_note(note: str) -> str:
 
 
 def _told(row: Suppression) -> dict[str, Any]:
-    return {"address": row.address, "reason": str(row.reason), "note": row.note}
+    told = {"address": row.address, "reason": str(row.reason), "note": row.note}
+    return told | ({"agent": row.agent} if row.agent else {})
 
 
 def _record(
@@ -173,5 +215,7 @@ def _record(
     **told: dict[str, Any],
 ) -> None:
     verb = "Stopped" if action.endswith("added") else "Allowed"
+    by = f" from {row.agent}" if row.agent else ""
+    summary = f"{verb} mails to {row.address}{by}"
     subject = Subject("suppression", str(row.id), row.congregation_id)
-    record(session, actor, action, subject, f"{verb} mails to {row.address}", **told)
+    record(session, actor, action, subject, summary, **told)

@@ -111,7 +111,7 @@ def contact_of(
 def locked_contact(
     session: Session, congregation_id: UUID, address: str
 ) -> Contact | None:
-    """Return a contact by its normalised address and lock it; ``None``: none is known."""
+    """Return a contact by its normalised address and lock it, if there is one."""
     return session.scalars(
         select(Contact)
         .where(Contact.congregation_id == congregation_id, Contact.address == address)

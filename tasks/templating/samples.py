@@ -11,6 +11,7 @@ _BY_ENDING: Final = (
     ("_at", "2026-03-12T14:00:00+00:00"),
     ("_for", "2026-03-12T14:00:00+00:00"),
     ("email", "guest@example.org"),
+    ("address", "guest@example.org"),
     ("_url", "https://example.org/room"),
     ("_number", 7),
     ("revision", 1),

@@ -15,13 +15,13 @@ from dashboard.api.fields import (
     nearest,
     refusal,
 )
-from tasks.automation.triggers import TRIGGERS
+from tasks.automation.triggers import reportable
 
 BATCH_MAX: Final = 500
 
 
 def _trigger(value: str) -> str:
-    known = [name for name, trigger in TRIGGERS.items() if not trigger.is_time]
+    known = reportable()
     if value not in known:
         raise refusal(
             "unknown_trigger",

@@ -33,6 +33,8 @@ class EmailFields(ActionFields):
         choices=[
             SelectChoice("guest", "The guest"),
             SelectChoice("host", "The podcast’s host"),
+            SelectChoice("contact", "The contact (outreach)"),
+            SelectChoice("agent", "The agent (outreach)"),
             SelectChoice("fixed", "This address"),
         ],
         default="guest",

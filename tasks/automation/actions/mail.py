@@ -20,7 +20,7 @@ from tasks.automation.actions.mail_parts import (
     put_together,
     source,
 )
-from tasks.automation.triggers import TRIGGERS
+from tasks.automation.triggers import TRIGGERS, Trigger
 from tasks.models.reason import Reason
 from tasks.outbound.mailboxes import BadAddress, read_address
 from tasks.templating.renderer import Request
@@ -29,13 +29,19 @@ from tasks.templating.renderer import Request
 RECIPIENTS: Final[Mapping[str, str]] = {
     "guest": "The guest",
     "host": "The podcast's host",
+    "contact": "The contact",
+    "agent": "The agent",
     "fixed": "A fixed address",
 }
 #: Where the address of each stands in a context, first found wins.
 _PLACES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     "guest": (("guest", "email"), ("booking", "guest_email")),
     "host": (("podcast", "host_email"),),
+    "contact": (("contact", "address"),),
+    "agent": (("engagement", "agent_email"),),
 }
+#: Recipients that only engagements have; whom they know of otherwise is nobody.
+_OF_OUTREACH: Final = frozenset({"contact", "agent"})
 
 
 class EmailAction:
@@ -58,7 +64,7 @@ class EmailAction:
         """Return what is wrong with the settings: field name -> sentence."""
         trigger = TRIGGERS.get(trigger_type)
         variables = trigger.variables if trigger else ()
-        problems = _check_recipient(settings)
+        problems = _check_recipient(settings, trigger)
         for field in ("subject", "text", "html"):
             written = source(settings, field)
             if not written.strip():
@@ -133,10 +139,16 @@ class EmailAction:
             return CannotCompose(Reason.NO_RECIPIENT, str(error))
 
 
-def _check_recipient(settings: Mapping[str, Any]) -> dict[str, str]:
+def _check_recipient(
+    settings: Mapping[str, Any], trigger: Trigger | None
+) -> dict[str, str]:
     who = settings.get("recipient")
     if who not in RECIPIENTS:
         return {"recipient": f"Choose one of {', '.join(RECIPIENTS)}."}
+    is_outreach = trigger is not None and trigger.subject == "contact"
+    if trigger and who != "fixed" and is_outreach != (who in _OF_OUTREACH):
+        known = "a contact and an agent" if is_outreach else "a guest and a host"
+        return {"recipient": f"{trigger.name} knows {known}; choose one of them."}
     if who != "fixed":
         return {}
     address = str(settings.get("address") or "")

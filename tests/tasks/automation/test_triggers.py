@@ -5,7 +5,7 @@ from __future__ import annotations
 from tasks.automation.triggers import TIME_TRIGGERS, TRIGGERS
 
 
-def test_every_trigger_of_the_seed_is_there() -> None:
+def test_every_trigger_of_the_seeds_is_there() -> None:
     assert set(TRIGGERS) == {
         "booking.confirmed",
         "booking.declined",
@@ -16,6 +16,7 @@ def test_every_trigger_of_the_seed_is_there() -> None:
         "episode.draft_created",
         "guest.responded",
         "guest.reminder_sent",
+        "contact.due",
         "time.before_recording",
         "time.after_recording",
         "time.before_publish",

@@ -37,7 +37,7 @@ def test_good_settings_have_no_problems() -> None:
 @pytest.mark.parametrize(
     ("changes", "field", "why"),
     [
-        ({"recipient": "everybody"}, "recipient", "guest, host, fixed"),
+        ({"recipient": "everybody"}, "recipient", "guest, host, contact, agent, fixed"),
         ({"recipient": "fixed"}, "address", "Give the address"),
         ({"recipient": "fixed", "address": "a@b.org, c@d.org"}, "address", "one"),
         ({"subject": ""}, "subject", "empty"),
