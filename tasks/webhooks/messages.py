@@ -43,7 +43,7 @@ def keep_messages(session: Session, events: Sequence[Event], now: datetime) -> N
     )
 
 
-def test_message(congregation_id: UUID, now: datetime) -> WebhookMessage:
+def trial_message(congregation_id: UUID, now: datetime) -> WebhookMessage:
     """Return a message that tells of nothing."""
     id_ = new_id()
     told = {"message": "This is a test. Nothing happened."}
