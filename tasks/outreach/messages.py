@@ -29,12 +29,22 @@ _CONVERSATION: Final = text(ID_MAX)
 
 
 @dataclass(frozen=True, slots=True)
+class Mail:
+    """A mail that went to or fro, as it is reported."""
+
+    direction: Direction
+    message_id: str  # the same one counts once
+    at: datetime | None = None  # None or later than now: now
+    conversation_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Noted:
     """What a report of a mail came to."""
 
     row: Engagement
     is_new: bool  # false: this mail was reported before
-    stopped: bool  # the reply let the schedule pass
+    stopped: bool = False  # the reply let the schedule pass
 
 
 def note_message(
@@ -42,50 +52,38 @@ def note_message(
     congregation_id: UUID,
     agent: str,
     address: str,
-    direction: Direction,
-    message_id: str,
+    mail: Mail,
     *,
-    at: datetime | None = None,
-    conversation_id: str | None = None,
     now: datetime | None = None,
 ) -> Noted:
-    """Note that a mail went to or fro.  The same ``message_id`` counts once.
+    """Note that a mail went to or fro.
 
     Only what is enrolled is followed: mails of strangers make no engagement.
-
-    Args:
-        at: when; None or later than now: now, since no mail comes from the future.
 
     Raises:
         NotFound: the agent has no engagement with the contact.
         InvalidInput: a value cannot be accepted.
     """
     now = now or utcnow()
-    seen_at = min(checked_instant(at or now, "at"), now)
-    id_: str = _ID(message_id, "message_id")
-    conversation: str = _CONVERSATION(conversation_id, "conversation_id")
-    row = locked_engagement(
-        session,
-        congregation_id,
-        checked_address(agent, "agent"),
-        checked_address(address, "address"),
+    id_: str = _ID(mail.message_id, "message_id")
+    by = checked_address(agent, "agent")
+    normal = checked_address(address, "address")
+    seen = EngagementMessage(
+        congregation_id=congregation_id,
+        message_id=id_,
+        direction=mail.direction,
+        at=min(checked_instant(mail.at or now, "at"), now),
+        conversation_id=_CONVERSATION(mail.conversation_id, "conversation_id") or None,
     )
+    row = locked_engagement(session, congregation_id, by, normal)
     if row is None:
         raise unknown_engagement()
     if session.get(EngagementMessage, (row.id, id_)) is not None:
-        return Noted(row, is_new=False, stopped=False)
-    session.add(
-        EngagementMessage(
-            congregation_id=congregation_id,
-            engagement_id=row.id,
-            message_id=id_,
-            direction=direction,
-            at=seen_at,
-            conversation_id=conversation or None,
-        )
-    )
-    _count(row, direction, seen_at, conversation)
-    stopped = _stops(row, direction)
+        return Noted(row, is_new=False)
+    seen.engagement_id = row.id
+    session.add(seen)
+    _count(row, seen)
+    stopped = _stops(row, seen.direction)
     if stopped:
         pass_over(row, PassedBecause.REPLIED, now)
     touch(row, now)
@@ -93,17 +91,13 @@ def note_message(
     return Noted(row, is_new=True, stopped=stopped)
 
 
-def _count(
-    row: Engagement, direction: Direction, at: datetime, conversation: str
-) -> None:
+def _count(row: Engagement, seen: EngagementMessage) -> None:
     """Reports may come late and out of order: the first and the last count."""
-    is_last = at >= max(
-        (each for each in (row.last_outbound_at, row.last_inbound_at) if each),
-        default=at,
-    )
-    if conversation and is_last:
-        row.last_conversation_id = conversation
-    if direction is Direction.INBOUND:
+    at = seen.at
+    known = [each for each in (row.last_outbound_at, row.last_inbound_at) if each]
+    if seen.conversation_id and at >= max(known, default=at):
+        row.last_conversation_id = seen.conversation_id
+    if seen.direction is Direction.INBOUND:
         row.inbound_count += 1
         row.last_inbound_at = max(row.last_inbound_at or at, at)
         return
