@@ -41,6 +41,7 @@ PAGES: Final = (
     "events",
     "rules",
     "why",
+    "operations",
     "lanes",
     "congregations",
     "suppressions",

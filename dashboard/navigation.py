@@ -34,6 +34,7 @@ SECTIONS: Final = (
     Section("events.index", "Events", "broadcast"),
     Section("rules.index", "Rules", "diagram-3"),
     Section("why.index", "Why?", "question-circle"),
+    Section("operations.index", "Operations", "collection-play"),
     Section("lanes.index", "Lanes", "signpost-split"),
     Section("congregations.index", "Congregations", "buildings", group="Settings"),
     Section("suppressions.index", "Suppressions", "envelope-slash", group="Settings"),

@@ -47,6 +47,18 @@ def confirmed_at() -> datetime:
     return at
 
 
+def confirmed_id() -> UUID:
+    """Return the id that was given to what an operator has confirmed.
+
+    Raises:
+        InvalidInput: the question was not asked, or not by us.
+    """
+    try:
+        return UUID(request.form.get("operation", ""))
+    except ValueError:
+        raise _not_asked() from None
+
+
 def _not_asked() -> InvalidInput:
     return InvalidInput(
         "not_confirmed", "Nothing was changed: begin at the list and confirm there."

@@ -68,6 +68,9 @@ LOOKS: Final[Mapping[str, StateLook]] = {
     "changed": _L("Changed", "pencil", "active", "Known, with other values."),
     "same": _L("Same", "dash-lg", "quiet", "Known, with these values."),
     "left": _L("Left alone", "skip-forward", "quiet", "Known, and stays as it is."),
+    # operations on many rows
+    "queued": _L("Queued", "clock", "waiting", "Begins within seconds."),
+    "done": _L("Done", "check-lg", "good", "It has come to its end."),
     # rules, lanes, workers, operators, tokens
     "enabled": _L("Enabled", "check-lg", "good", "It takes part."),
     "disabled": _L("Disabled", "pause-fill", "quiet", "It is switched off."),

@@ -16,6 +16,7 @@ SUBJECT_KINDS: Final = (
     "rule",
     "execution",
     "scheduled_job",
+    "operation",
     "lane",
     "congregation",
     "token",

@@ -15,6 +15,7 @@ PAGES: Final[Mapping[str, tuple[str, str]]] = {
     "rule": ("rules.detail", "rule_id"),
     "execution": ("executions.detail", "execution_id"),
     "scheduled_job": ("scheduled.detail", "job_id"),
+    "operation": ("operations.detail", "operation_id"),
     "lane": ("lanes.detail", "name"),
     "source": ("sources.detail", "source_id"),
     "feed": ("sources.feed", "feed_id"),

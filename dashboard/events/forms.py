@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
+from flask import request
 from werkzeug.datastructures import MultiDict
 from wtforms import Form, SearchField, SelectChoice, SelectField, StringField
 from wtforms.validators import Length
 
-from dashboard.events.queries import EventFilter
-from dashboard.filter_fields import clean
+from dashboard.filter_fields import MomentField, clean
 from dashboard.rules.scope import Place, RuleScope, scope_choices
 from tasks.automation.triggers import TRIGGERS
 from tasks.models.base import EXTERNAL_ID_MAX
+from tasks.operations.event_matching import EventMatching
 
 _ANY: Final = SelectChoice("", "Any")
 
@@ -44,6 +45,9 @@ class EventFilterForm(Form):  # type: ignore[misc]  # WTForms has no types
         "Booking’s id", [Length(max=EXTERNAL_ID_MAX)], filters=[clean]
     )
 
+    since = MomentField("From (UTC)")
+    until = MomentField("Until (UTC)")
+
     @classmethod
     def of(cls, args: MultiDict[str, str], found: Sequence[Place]) -> EventFilterForm:
         """Return the form filled from an address; what is wrong has its errors."""
@@ -52,14 +56,23 @@ class EventFilterForm(Form):  # type: ignore[misc]  # WTForms has no types
         form.validate()
         return form
 
-    def wanted(self) -> EventFilter:
+    def wanted(self) -> EventMatching:
         """Return what is asked for; a field with an error does not count."""
-        return EventFilter(
+        scope = RuleScope.of(self._text("podcast"))
+        return EventMatching(
             type=self._text("type"),
-            scope=RuleScope.of(self._text("podcast")),
+            congregation_id=scope.congregation_id if scope else None,
+            podcast_id=scope.podcast_id if scope else None,
             booking_id=self._text("booking"),
             text=self._text("text"),
+            since=None if self.since.errors else self.since.data,
+            until=None if self.until.errors else self.until.data,
         )
+
+    def query(self) -> dict[str, Any]:
+        """Return the query string's values, without those that say nothing."""
+        values = {name: request.args.get(name, "") for name in self.data}
+        return {name: value for name, value in values.items() if value}
 
     def _text(self, name: str) -> str:
         field = self[name]

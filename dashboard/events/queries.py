@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, and_, case, func, or_, select, tuple_
+from sqlalchemy import Select, and_, case, func, select
 from sqlalchemy.orm import Session
 
 from dashboard.paging import Page, paginate
-from dashboard.rules.scope import RuleScope
 from tasks.errors import NotFound
 from tasks.models import (
     Booking,
@@ -25,24 +23,7 @@ from tasks.models import (
     Podcast,
 )
 from tasks.models.base import Json
-
-#: A search looks at the events of this many bookings, episodes and guests.
-MATCHES_MAX: Final = 200
-
-
-@dataclass(frozen=True, slots=True)
-class EventFilter:
-    """Which events to list; what is empty does not count."""
-
-    type: str = ""
-    scope: RuleScope | None = None
-    booking_id: str = ""
-    text: str = ""
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether every event is listed."""
-        return self == EventFilter()
+from tasks.operations.event_matching import EventMatching, events_that_match
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +56,10 @@ class Asked:
 
 
 def events(
-    session: Session, wanted: EventFilter, cursor: str | None, limit: int
+    session: Session, wanted: EventMatching, cursor: str | None, limit: int
 ) -> Page[EventRow]:
     """Return a page of the events, newest first."""
-    statement = _with_names().where(*_conditions(session, wanted))
+    statement = _with_names().where(*events_that_match(session, wanted))
     columns = (Event.created_at.desc(), Event.id.desc())
     page = paginate(session, statement, columns, cursor, limit)
     rows = [EventRow(*row) for row in page.rows]
@@ -142,43 +123,3 @@ def _with_names() -> Select[
             ),
         )
     )
-
-
-def _conditions(session: Session, wanted: EventFilter) -> Iterator[ColumnElement[bool]]:
-    if wanted.type:
-        yield Event.type == wanted.type
-    if wanted.scope is not None:
-        yield Event.congregation_id == wanted.scope.congregation_id
-        if wanted.scope.podcast_id is not None:
-            yield Event.podcast_id == wanted.scope.podcast_id
-    if wanted.booking_id:
-        yield Event.booking_id == wanted.booking_id
-    if wanted.text:
-        yield _about(session, wanted.text)
-
-
-def _about(session: Session, text: str) -> ColumnElement[bool]:
-    """Return what finds events by an id, or by the name of what they are about.
-
-    Names are looked up first: bookings and episodes are few, events are many.
-    """
-    names = (
-        (Booking, Booking.guest_name, Event.booking_id),
-        (Episode, Episode.title, Event.episode_id),
-        (EpisodeGuest, EpisodeGuest.name, Event.guest_id),
-    )
-    found: list[ColumnElement[bool]] = [
-        Event.external_id == text,
-        *(of == text for _, _, of in names),
-    ]
-    for model, name, of in names:
-        keys = session.execute(
-            select(model.congregation_id, model.id)
-            .where(name.icontains(text, autoescape=True))
-            .order_by(model.created_at.desc())
-            .limit(MATCHES_MAX)
-        )
-        pairs = [tuple(key) for key in keys]
-        if pairs:
-            found.append(tuple_(Event.congregation_id, of).in_(pairs))
-    return or_(*found)

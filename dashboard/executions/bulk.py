@@ -1,78 +1,89 @@
-"""Retrying many executions: asked first, with the number and what does not happen."""
+"""Retrying, cancelling and replaying executions: asked about first, with the number."""
 
 from __future__ import annotations
 
 from uuid import UUID
 
-from flask import flash, redirect, request, url_for
+from flask import url_for
 from flask.typing import ResponseReturnValue
 
 from dashboard.executions.forms import ExecutionFilter
+from dashboard.executions.queries import must_exist
 from dashboard.executions.views import bp
 from dashboard.extensions import db
 from dashboard.filtering import NO_CHOICES
-from dashboard.filters import number
-from dashboard.security import actor, require
-from dashboard.selection import confirmed_at, nothing_selected, selected
-from dashboard.web import render
+from dashboard.operations.asking import Question, ask, begin, ticked
+from dashboard.security import require
 from tasks.clock import utcnow
-from tasks.operations.bulk import BULK_MAX, Bulk
-from tasks.operations.executions import (
-    count_retryable,
-    count_selected,
-    retry_many,
-    retry_matching,
-)
+from tasks.models import OperationKind
+
+
+def _question(kind: OperationKind) -> Question:
+    form = ExecutionFilter.read(NO_CHOICES)
+    matching = form.matching(db.session(), utcnow()).as_json()
+    return Question(kind, url_for(".index", **form.query()), "Executions", matching)
+
+
+def _question_of(execution_id: UUID) -> Question:
+    must_exist(db.session(), execution_id)
+    back = url_for(".detail", execution_id=execution_id)
+    matching = {"ids": [str(execution_id)]}
+    return Question(OperationKind.REPLAY_EXECUTIONS, back, "Executions", matching)
 
 
 @bp.post("/retry")
 def retry_selected() -> ResponseReturnValue:
     """Ask about, then queue, the executions that were ticked."""
-    session, ids = db.session(), selected()
-    form = ExecutionFilter.read(NO_CHOICES)
-    if not ids:
-        return nothing_selected(url_for(".index", **form.query()))
-    if "confirmed" not in request.form:
-        return _ask(form, count_selected(session, ids), ids=ids)
-    bulk = retry_many(session, ids, actor(), now=utcnow())
-    return _done(form, bulk)
+    return ticked(_question(OperationKind.RETRY_EXECUTIONS))
 
 
 @bp.get("/retry-all")
 @require("operator")
-def ask_retry_all() -> ResponseReturnValue:
-    """Say how many executions match, and ask whether to queue them."""
-    session, now = db.session(), utcnow()
-    form = ExecutionFilter.read(NO_CHOICES)
-    n = count_retryable(session, form.matching(session, now), now)
-    return _ask(form, n, high_water=now.isoformat())
+def ask_retry_all() -> str:
+    """Say how many failed executions match, and ask whether to queue them."""
+    return ask(_question(OperationKind.RETRY_EXECUTIONS))
 
 
 @bp.post("/retry-all")
 def retry_all() -> ResponseReturnValue:
     """Queue the failed executions that match the filter."""
-    session, now = db.session(), utcnow()
-    form = ExecutionFilter.read(NO_CHOICES)
-    matching = form.matching(session, now)
-    bulk = retry_matching(session, matching, confirmed_at(), actor(), now=now)
-    return _done(form, bulk)
+    return begin(_question(OperationKind.RETRY_EXECUTIONS))
 
 
-def _ask(form: ExecutionFilter, n: int, **asked: list[UUID] | str) -> str:
-    return render(
-        "executions/retry.html",
-        n=n,
-        cap=BULK_MAX,
-        form=form,
-        ids=asked.get("ids"),
-        high_water=asked.get("high_water"),
-    )
+@bp.get("/cancel-all")
+@require("operator")
+def ask_cancel_all() -> str:
+    """Say how many waiting executions match, and ask whether to cancel them."""
+    return ask(_question(OperationKind.CANCEL_EXECUTIONS))
 
 
-def _done(form: ExecutionFilter, bulk: Bulk) -> ResponseReturnValue:
-    db.session.commit()
-    sentence = f"{number(bulk.n_done)} queued for another try."
-    if bulk.n_skipped:
-        sentence += f" {number(bulk.n_skipped)} skipped: not failed any more."
-    flash(sentence, "success" if bulk.n_done else "info")
-    return redirect(url_for(".index", **form.query()), 303)
+@bp.post("/cancel-all")
+def cancel_all() -> ResponseReturnValue:
+    """Cancel the waiting executions that match the filter."""
+    return begin(_question(OperationKind.CANCEL_EXECUTIONS))
+
+
+@bp.get("/replay-all")
+@require("operator")
+def ask_replay_all() -> str:
+    """Say how many executions that ended match, and ask whether to replay them."""
+    return ask(_question(OperationKind.REPLAY_EXECUTIONS))
+
+
+@bp.post("/replay-all")
+def replay_all() -> ResponseReturnValue:
+    """Replay the executions that match the filter."""
+    return begin(_question(OperationKind.REPLAY_EXECUTIONS))
+
+
+@bp.get("/<uuid:execution_id>/replay")
+@require("operator")
+def ask_replay(execution_id: UUID) -> str:
+    """Say what a replay of one execution does, and ask for it."""
+    return ask(_question_of(execution_id))
+
+
+@bp.post("/<uuid:execution_id>/replay")
+def replay(execution_id: UUID) -> ResponseReturnValue:
+    """Replay one execution."""
+    return begin(_question_of(execution_id))

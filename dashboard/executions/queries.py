@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import func, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from dashboard.deeds import deeds
@@ -24,6 +24,7 @@ from tasks.models import (
     ExecutionContext,
     ExecutionMessage,
     ExecutionState,
+    Replay,
 )
 from tasks.models.base import born_from
 from tasks.operations.bulk import count
@@ -32,6 +33,8 @@ from tasks.outbound import layout
 
 #: Counting what is new stops here.
 NEW_MAX: Final = 100
+#: Executions that repeat one, as far as its page names them.
+REPLAYS_MAX: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,7 @@ class Detail:
     composed_at: datetime | None
     attempts: Sequence[Try]  # newest first
     deeds: Sequence[AuditEntry]  # newest first
+    replays: Sequence[Replay]  # that it is, or that it led to; oldest first
 
 
 def page(
@@ -92,7 +96,7 @@ def n_newer(session: Session, matching: Matching, than: datetime) -> int:
 
 
 def detail(session: Session, execution_id: UUID) -> Detail:
-    """Return one execution with its history; four queries.
+    """Return one execution with its history; five queries.
 
     Raises:
         NotFound: the session sees no such execution.
@@ -122,7 +126,24 @@ def detail(session: Session, execution_id: UUID) -> Detail:
         composed_at=composed_at,
         attempts=tries(session, line.execution),
         deeds=deeds(session, "execution", line.execution),
+        replays=_replays(session, execution_id),
     )
+
+
+def _replays(session: Session, execution_id: UUID) -> Sequence[Replay]:
+    ids = (Replay.execution_id, Replay.original_id)
+    return session.scalars(
+        select(Replay)
+        .where(or_(*(column == execution_id for column in ids)))
+        .order_by(Replay.execution_id)
+        .limit(REPLAYS_MAX)
+    ).all()
+
+
+def must_exist(session: Session, execution_id: UUID) -> None:
+    """Raise ``NotFound`` unless the session sees the execution."""
+    if session.scalar(select(Execution.id).where(Execution.id == execution_id)) is None:
+        raise NotFound("unknown_execution", "There is no such execution.")
 
 
 def html_of(session: Session, execution_id: UUID) -> str:

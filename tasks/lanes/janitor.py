@@ -24,6 +24,7 @@ from tasks.models.event import Decision, Event
 from tasks.models.execution import SETTLED, Execution
 from tasks.models.feed import GuestImport
 from tasks.models.lane import LaneRun, WorkerProcess
+from tasks.models.operation import OPEN, Operation
 from tasks.models.scheduled_job import JobState, ScheduledJob
 from tasks.models.source import SourceCall
 
@@ -54,6 +55,7 @@ class JanitorSweep:
     guest_lists: tuple[UUID, ...] = ()
     deliveries: tuple[UUID, ...] = ()
     messages: tuple[UUID, ...] = ()
+    operations: tuple[UUID, ...] = ()
     is_full: bool = False
 
 
@@ -96,6 +98,11 @@ def _what_is_past(bench: Bench) -> Iterator[_Past]:
             ScheduledJob.settled_at < before,
             ScheduledJob.due_at < before,
         ),
+    )
+    yield (
+        "operations",
+        Operation.id,
+        (Operation.state.not_in(OPEN), Operation.ended_at < before),
     )
     yield "decisions", Decision.id, (Decision.created_at < before,)
     yield "events", Event.id, (Event.created_at < before, ~is_needed)

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, TypeVar
+from typing import Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, or_, select, tuple_
+from sqlalchemy import ColumnElement, or_, select, tuple_
 from sqlalchemy.orm import Session
 
 from tasks.models import Booking, Episode, EpisodeGuest, Event
 from tasks.operations.matching import as_json
-
-S = TypeVar("S", bound=Select[Any])
 
 #: A search looks at the events of this many bookings, episodes and guests.
 MATCHES_MAX: Final = 200
@@ -42,14 +40,10 @@ class EventMatching:
         return as_json(self)
 
 
-def narrow_events(session: Session, statement: S, matching: EventMatching) -> S:
-    """Return ``statement``, which selects from events, with only what matches."""
-    return statement.where(*_conditions(session, matching))
-
-
-def _conditions(
+def events_that_match(
     session: Session, matching: EventMatching
 ) -> Iterator[ColumnElement[bool]]:
+    """Yield what makes an event one that is meant; a text is looked up at once."""
     if matching.type:
         yield Event.type == matching.type
     if matching.congregation_id is not None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from tasks import doorbell
@@ -15,16 +13,8 @@ from tasks.errors import Conflict
 from tasks.models import Execution, ExecutionState, Reason
 from tasks.operations.allowed import NOT_CANCELLABLE, NOT_RETRYABLE, RETRYABLE
 from tasks.operations.audit import Actor
-from tasks.operations.bulk import (
-    BULK_MAX,
-    SELECTED_MAX,
-    Bulk,
-    Verb,
-    change_matching,
-    change_selected,
-    count,
-)
-from tasks.operations.matching import Matching, is_state, narrow
+from tasks.operations.bulk import Verb
+from tasks.operations.matching import is_state
 from tasks.operations.single import Answer, change_one, columns_of
 
 LANE: Final = "executions"
@@ -98,59 +88,6 @@ def retry_execution(
     raise Conflict("not_retryable", NOT_RETRYABLE[state])
 
 
-def retry_many(
-    session: Session, ids: Collection[UUID], actor: Actor, *, now: datetime
-) -> Bulk:
-    """Queue those of the selected executions that are failed or quarantined.
-
-    Raises:
-        InvalidInput: none is selected, or too many are.
-    """
-    bulk = change_selected(session, RETRY, ids, actor, now)
-    if bulk.n_done:
-        doorbell.ask(session, LANE)
-    return bulk
-
-
-def retry_matching(
-    session: Session,
-    matching: Matching,
-    high_water: datetime,
-    actor: Actor,
-    *,
-    now: datetime,
-    limit: int = BULK_MAX,
-) -> Bulk:
-    """Queue every failed or quarantined execution that matches, oldest first.
-
-    Args:
-        high_water: what failed after this instant is left alone, since nobody saw it
-            when the number was confirmed.
-        limit: the most rows at once.
-    """
-    asked = {"filter": matching.as_json(), "high_water": high_water.isoformat()}
-    ids = _retryable(matching, high_water)
-    bulk = change_matching(session, RETRY, ids, asked, actor, now, limit)
-    if bulk.n_done:
-        doorbell.ask(session, LANE)
-    return bulk
-
-
-def count_retryable(
-    session: Session, matching: Matching, high_water: datetime, limit: int = BULK_MAX
-) -> int:
-    """Return how many executions ``retry_matching`` would queue, up to ``limit``."""
-    return count(session, _retryable(matching, high_water), limit)
-
-
-def count_selected(session: Session, ids: Collection[UUID]) -> int:
-    """Return how many of the selected executions ``retry_many`` would queue."""
-    statement = select(Execution.id).where(
-        Execution.id.in_(list(ids)[:SELECTED_MAX]), Execution.state.in_(RETRYABLE)
-    )
-    return count(session, statement, SELECTED_MAX)
-
-
 def cancel_execution(
     session: Session, execution_id: UUID, actor: Actor, *, now: datetime
 ) -> Answer:
@@ -174,10 +111,3 @@ def _state(session: Session, execution_id: UUID) -> ExecutionState:
         "state"
     ]
     return state
-
-
-def _retryable(matching: Matching, high_water: datetime) -> Select[UUID]:
-    statement = select(Execution.id).where(
-        Execution.state.in_(RETRYABLE), Execution.settled_at <= high_water
-    )
-    return narrow(statement, Execution, matching).order_by(Execution.id)

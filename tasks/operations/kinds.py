@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Select, or_, select
@@ -26,12 +26,11 @@ from tasks.operations import executions, scheduled_jobs
 from tasks.operations.acted import Acted
 from tasks.operations.allowed import RETRYABLE
 from tasks.operations.bulk import Verb, change
-from tasks.operations.event_matching import EventMatching, narrow_events
+from tasks.operations.event_matching import EventMatching, events_that_match
 from tasks.operations.matching import Matching, from_json, is_state, narrow
 from tasks.operations.replaying_events import replay_events
 from tasks.operations.replaying_executions import MOVED, replay_executions
 
-Filter = Matching | EventMatching
 Act = Callable[[Session, Operation, Sequence[UUID], datetime], Acted]
 _K = OperationKind
 _S = ExecutionState
@@ -50,6 +49,8 @@ class Kind:
     #: What makes a row one that was meant, by the high water and ``is_again``.
     eligible: Callable[[datetime, bool], tuple[ColumnElement[bool], ...]]
     act: Act
+    verb: Verb | None = None  # None: it is more than a change of columns
+    lane: str | None = None  # which gets work by it
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class Asked:
     """Which rows an operation is about."""
 
     kind: OperationKind
-    matching: Json  # as ``Filter.as_json``, or ``ids``
+    matching: Json  # as a filter's ``as_json``, and maybe ``ids``
     high_water: datetime
     is_again: bool = False
 
@@ -71,47 +72,46 @@ def rows_of(session: Session, asked: Asked | Operation) -> Select[UUID]:
     statement: Select[UUID] = select(kind.model.id).where(
         *kind.eligible(asked.high_water, asked.is_again)
     )
-    if (ids := asked.matching.get("ids")) is not None:
-        return statement.where(kind.model.id.in_([UUID(text) for text in ids]))
+    rest = dict(asked.matching)
+    if (ids := rest.pop("ids", None)) is not None:
+        statement = statement.where(kind.model.id.in_([UUID(text) for text in ids]))
     if issubclass(kind.model, Event):
-        wanted = from_json(EventMatching, asked.matching)
-        return narrow_events(session, statement, wanted)
-    return narrow(statement, kind.model, from_json(Matching, asked.matching))
+        meant = from_json(EventMatching, rest)
+        return statement.where(*events_that_match(session, meant))
+    return narrow(statement, kind.model, from_json(Matching, rest))
 
 
 def _in(*states: ExecutionState) -> ColumnElement[bool]:
     return or_(*(is_state(Execution, state) for state in states))
 
 
-def _changing(verb: Verb, lane: str | None = None) -> Act:
-    """Return what applies a verb, and rings the lane for which it made work."""
-
-    def act(
-        session: Session, operation: Operation, ids: Sequence[UUID], now: datetime
-    ) -> Acted:
-        del operation
-        acted = Acted(changed=change(session, verb, ids, now))
-        changed = {id_ for _, id_ in acted.changed}
-        acted.skip([id_ for id_ in ids if id_ not in changed], MOVED)
-        if acted.changed and lane:
-            doorbell.ask(session, lane)
-        return acted
-
-    return act
-
-
-def _settled(*states: ExecutionState) -> Any:  # noqa: ANN401  # Kind.eligible
-    return lambda until, _: (_in(*states), Execution.settled_at <= until)
+def _change(
+    session: Session, operation: Operation, ids: Sequence[UUID], now: datetime
+) -> Acted:
+    """Apply the kind's verb, and ring the lane for which that made work."""
+    kind = KINDS[operation.kind]
+    assert kind.verb is not None  # noqa: S101  # the table says so
+    acted = Acted(changed=change(session, kind.verb, ids, now))
+    changed = {id_ for _, id_ in acted.changed}
+    acted.skip([id_ for id_ in ids if id_ not in changed], MOVED)
+    if changed and kind.lane:
+        doorbell.ask(session, kind.lane)
+    return acted
 
 
 KINDS: Final[Mapping[OperationKind, Kind]] = {
     _K.RETRY_EXECUTIONS: Kind(
-        Execution, _settled(*RETRYABLE), _changing(executions.RETRY, executions.LANE)
+        Execution,
+        lambda until, _: (_in(*RETRYABLE), Execution.settled_at <= until),
+        _change,
+        executions.RETRY,
+        executions.LANE,
     ),
     _K.CANCEL_EXECUTIONS: Kind(
         Execution,
         lambda until, _: (_in(_S.PENDING), Execution.created_at <= until),
-        _changing(executions.CANCEL),
+        _change,
+        executions.CANCEL,
     ),
     _K.REPLAY_EXECUTIONS: Kind(
         Execution,
@@ -127,7 +127,8 @@ KINDS: Final[Mapping[OperationKind, Kind]] = {
             is_state(ScheduledJob, JobState.PENDING),
             ScheduledJob.created_at <= until,
         ),
-        _changing(scheduled_jobs.CANCEL),
+        _change,
+        scheduled_jobs.CANCEL,
     ),
     _K.REPLAY_EVENTS: Kind(
         Event, lambda until, _: (Event.created_at <= until,), replay_events

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from tasks import doorbell
@@ -15,16 +13,8 @@ from tasks.errors import Conflict
 from tasks.models import JobState, Reason, ScheduledJob
 from tasks.operations.allowed import NOT_PENDING
 from tasks.operations.audit import Actor
-from tasks.operations.bulk import (
-    BULK_MAX,
-    SELECTED_MAX,
-    Bulk,
-    Verb,
-    change_matching,
-    change_selected,
-    count,
-)
-from tasks.operations.matching import Matching, is_state, narrow
+from tasks.operations.bulk import Verb
+from tasks.operations.matching import is_state
 from tasks.operations.single import Answer, change_one, columns_of
 
 LANE: Final = "scheduled_jobs"
@@ -80,53 +70,6 @@ def cancel_job(
     raise Conflict("not_pending", NOT_PENDING[state])
 
 
-def cancel_many(
-    session: Session, ids: Collection[UUID], actor: Actor, *, now: datetime
-) -> Bulk:
-    """Cancel those of the selected jobs that still wait.
-
-    Raises:
-        InvalidInput: none is selected, or too many are.
-    """
-    return change_selected(session, CANCEL, ids, actor, now)
-
-
-def cancel_matching(
-    session: Session,
-    matching: Matching,
-    high_water: datetime,
-    actor: Actor,
-    *,
-    now: datetime,
-    limit: int = BULK_MAX,
-) -> Bulk:
-    """Cancel every job that waits and matches, soonest first.
-
-    Args:
-        high_water: what was planned after this instant is left alone, since nobody
-            saw it when the number was confirmed.
-        limit: the most rows at once.
-    """
-    asked = {"filter": matching.as_json(), "high_water": high_water.isoformat()}
-    ids = _waiting(matching, high_water)
-    return change_matching(session, CANCEL, ids, asked, actor, now, limit)
-
-
-def count_cancellable(
-    session: Session, matching: Matching, high_water: datetime, limit: int = BULK_MAX
-) -> int:
-    """Return how many jobs ``cancel_matching`` would cancel, up to ``limit``."""
-    return count(session, _waiting(matching, high_water), limit)
-
-
-def count_selected(session: Session, ids: Collection[UUID]) -> int:
-    """Return how many of the selected jobs ``cancel_many`` would cancel."""
-    statement = select(ScheduledJob.id).where(
-        ScheduledJob.id.in_(list(ids)[:SELECTED_MAX]), _PENDING
-    )
-    return count(session, statement, SELECTED_MAX)
-
-
 def run_now(session: Session, job_id: UUID, actor: Actor, *, now: datetime) -> Answer:
     """Let a job's time be now; ``ALREADY`` when it has come anyway.
 
@@ -144,12 +87,3 @@ def run_now(session: Session, job_id: UUID, actor: Actor, *, now: datetime) -> A
         return Answer.DONE
     state = columns_of(session, ScheduledJob, job_id, "state")["state"]
     raise Conflict("not_pending", NOT_PENDING[state])
-
-
-def _waiting(matching: Matching, high_water: datetime) -> Select[UUID]:
-    statement = select(ScheduledJob.id).where(
-        _PENDING, ScheduledJob.created_at <= high_water
-    )
-    return narrow(statement, ScheduledJob, matching).order_by(
-        ScheduledJob.run_at, ScheduledJob.id
-    )

@@ -1,4 +1,4 @@
-"""Operations: begun once, stopped between two pieces, and resumed where they were."""
+"""Operations are begun once: the few rows at once, the many by the lane."""
 
 from __future__ import annotations
 
@@ -6,21 +6,20 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, or_, select, true, update
 from sqlalchemy.orm import Session
 
 from tasks import doorbell
 from tasks.automation.upsert import insert_new
 from tasks.db import Scope, scope_of
-from tasks.errors import Conflict, InvalidInput, NotFound
+from tasks.errors import InvalidInput
 from tasks.lane import COUNT_CAP
 from tasks.models import Operation, OperationState
-from tasks.models.operation import OPEN, RESUMABLE
-from tasks.operations.audit import Actor, Subject, record
+from tasks.models.operation import OPEN
+from tasks.operations.audit import Actor
 from tasks.operations.bulk import count
 from tasks.operations.kinds import Asked, rows_of
-from tasks.operations.pieces import PIECE, sentence_of, work
-from tasks.operations.single import Answer
+from tasks.operations.pieces import PIECE, work
+from tasks.operations.seeing import find, record_deed
 
 LANE: Final = "operations"
 WHY_MAX: Final = 300
@@ -46,7 +45,7 @@ def start(
         why: what the audit log keeps; needed where something is sent again.
 
     Raises:
-        InvalidInput: the reason is missing, or too long.
+        InvalidInput: no row is meant, or the reason is missing or too long.
         NotFound: the id is that of an operation that the operator does not see.
     """
     _refuse_reason(why, is_again=asked.is_again)
@@ -55,7 +54,13 @@ def start(
     operation = find(session, operation_id, actor)
     if not is_new:
         return operation
-    _record(session, operation, actor, "started", f"about {operation.n_total} rows")
+    if not operation.n_total:
+        raise InvalidInput(
+            "nothing_meant",
+            "Nothing is replayed so: of what is meant, none can be.",
+            field="again",
+        )
+    record_deed(session, operation, actor, "started", f"about {operation.n_total} rows")
     if operation.n_total <= PIECE:
         operation.started_at = now
         # One more than there can be, so that the first piece is the last one.
@@ -64,102 +69,6 @@ def start(
         doorbell.ask(session, LANE)
     session.flush()
     return operation
-
-
-def stop(
-    session: Session, operation_id: UUID, actor: Actor, *, now: datetime
-) -> Answer:
-    """Stop an operation; the piece under way is finished before this returns.
-
-    Raises:
-        NotFound: the operator sees no such operation.
-        Conflict: it has ended already.
-    """
-    find(session, operation_id, actor)
-    values = {"state": _S.STOPPED, "ended_at": now, "lease_until": None}
-    operation = _move(session, operation_id, OPEN, values)
-    if operation.state is _S.STOPPED and operation.ended_at == now:
-        _record(session, operation, actor, "stopped", f"after {operation.n_done} rows")
-        return Answer.DONE
-    if operation.state is _S.STOPPED:
-        return Answer.ALREADY
-    raise Conflict("operation_ended", "It has ended already; nothing is left to stop.")
-
-
-def resume(
-    session: Session, operation_id: UUID, actor: Actor, *, now: datetime
-) -> Answer:
-    """Let an operation go on behind the last row that was done.
-
-    Raises:
-        NotFound: the operator sees no such operation.
-        Conflict: it is done.
-    """
-    before = find(session, operation_id, actor).state
-    values: dict[str, Any] = {
-        "state": _S.QUEUED,
-        "tries": 0,
-        "error": None,
-        "ended_at": None,
-        "lease_until": None,
-        "touched_at": now,
-    }
-    operation = _move(session, operation_id, RESUMABLE, values)
-    if operation.state is _S.DONE:
-        raise Conflict("operation_ended", "It is done; nothing is left to go on with.")
-    doorbell.ask(session, LANE)
-    if before in OPEN:
-        return Answer.ALREADY
-    _record(session, operation, actor, "resumed", f"after {operation.n_done} rows")
-    return Answer.DONE
-
-
-def seen_by(session: Session, actor: Actor) -> ColumnElement[bool]:
-    """Return what makes an operation visible.
-
-    One about several congregations is seen by operators of all of them, and by who
-    began it.
-    """
-    scope = scope_of(session)
-    if scope is Scope.EVERY:
-        return true()
-    own = and_(Operation.congregation_id.is_(None), Operation.actor == actor.name)
-    return or_(Operation.congregation_id.in_(tuple(scope)), own)
-
-
-def find(session: Session, operation_id: UUID, actor: Actor) -> Operation:
-    """Return an operation as it is now.
-
-    Raises:
-        NotFound: the operator sees no such operation.
-    """
-    found = session.scalars(
-        select(Operation)
-        .where(Operation.id == operation_id, seen_by(session, actor))
-        .execution_options(populate_existing=True)
-    ).one_or_none()
-    if found is None:
-        raise NotFound("unknown_operation", "There is no such operation.")
-    return found
-
-
-def _move(
-    session: Session,
-    operation_id: UUID,
-    states: tuple[OperationState, ...],
-    values: dict[str, Any],
-) -> Operation:
-    """Change the row if its state allows it; return it as it is now.
-
-    The lane holds the row for as long as a piece takes, so this waits for its end.
-    """
-    session.execute(
-        update(Operation)
-        .where(Operation.id == operation_id, Operation.state.in_(states))
-        .values(**values)
-        .execution_options(synchronize_session=False)
-    )
-    return session.get_one(Operation, operation_id, populate_existing=True)
 
 
 def _row(
@@ -205,25 +114,3 @@ def _refuse_reason(why: str, *, is_again: bool) -> None:
             f"The reason has {len(why)} characters; at most {WHY_MAX} are kept.",
             field="why",
         )
-
-
-def _record(
-    session: Session, operation: Operation, actor: Actor, deed: str, how_far: str
-) -> None:
-    told: dict[str, Any] = {
-        "kind": operation.kind.value,
-        "matching": operation.matching,
-        "high_water": operation.high_water.isoformat(),
-        "again": operation.is_again,
-        "why": operation.why,
-        "total": operation.n_total,
-        "done": operation.n_done,
-    }
-    record(
-        session,
-        actor,
-        f"operation.{deed}",
-        Subject("operation", str(operation.id), operation.congregation_id),
-        f"{sentence_of(operation)}: {deed}, {how_far}.",
-        after=told,
-    )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from bs4 import BeautifulSoup
@@ -368,9 +368,11 @@ def test_all_that_match_are_counted_then_retried(
     question = as_operator.get("/executions/retry-all?q=b7").text
     assert "Retry 3 executions?" in question
     found = re.search(r'name="high_water" value="([^"]+)"', question)
+    asked = re.search(r'name="operation" value="([^"]+)"', question)
     assert found
+    assert asked
     late = add(0, booking_id="b7", **FAILED | {"settled_at": utcnow()})
-    data = {"high_water": found[1], "confirmed": "yes"}
+    data = {"high_water": found[1], "operation": asked[1]}
     as_operator.post("/executions/retry-all?q=b7", data=data)
     assert {_state(sqlite_engine, id_) for id_ in ids} == {S.PENDING}
     assert _state(sqlite_engine, other) == S.FAILED
@@ -387,7 +389,7 @@ def test_nothing_is_retried_that_was_not_confirmed(
     high_water: str,
 ) -> None:
     id_ = add(**FAILED)
-    data = {"high_water": high_water}
+    data = {"high_water": high_water, "operation": str(uuid4())}
     answer = as_operator.post("/executions/retry-all", data=data)
     assert answer.status_code == 400
     assert _state(sqlite_engine, id_) == S.FAILED

@@ -243,9 +243,11 @@ def test_all_that_match_are_counted_then_cancelled(
     question = as_operator.get("/scheduled/cancel-all?booking=b7").text
     assert "Cancel 2 scheduled jobs?" in question
     found = re.search(r'name="high_water" value="([^"]+)"', question)
+    asked = re.search(r'name="operation" value="([^"]+)"', question)
     assert found
+    assert asked
     late = add(4, booking_id="b7")
-    data = {"high_water": found[1], "confirmed": "yes"}
+    data = {"high_water": found[1], "operation": asked[1]}
     answer = as_operator.post("/scheduled/cancel-all?booking=b7", data=data)
     assert answer.location == "/scheduled/?booking=b7"
     assert {_job(sqlite_engine, id_).state for id_ in ids} == {S.CANCELLED}

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, sessionmaker
 
 from tasks.lanes.janitor import sweep
-from tasks.models import Execution, ExecutionContext, ExecutionState, LaneRun
+from tasks.models import (
+    Execution,
+    ExecutionContext,
+    ExecutionState,
+    LaneRun,
+    Operation,
+    OperationKind,
+    OperationState,
+)
 from tests.support import factories
 from tests.support.factories import NOW
 from tests.support.fakes import FakePost, bench
@@ -76,3 +85,26 @@ def test_lane_runs_of_last_month_go(make_session: Sessions) -> None:
             )
     assert len(sweep(bench(make_session, lambda: NOW, FakePost()), 10).lane_runs) == 1
     assert _count(make_session, LaneRun) == 1
+
+
+@pytest.mark.parametrize("state", ["done", "running"])
+def test_operations_that_ended_long_ago_go_and_open_ones_stay(
+    make_session: Sessions, state: str
+) -> None:
+    ended = LONG_AGO if state == "done" else None
+    with make_session.begin() as session:
+        session.add(
+            Operation(
+                kind=OperationKind.REPLAY_EVENTS,
+                matching={},
+                high_water=LONG_AGO,
+                actor="ada@example.org",
+                state=OperationState(state),
+                n_total=1,
+                touched_at=LONG_AGO,
+                created_at=LONG_AGO,
+                ended_at=ended,
+            )
+        )
+    result = sweep(bench(make_session, lambda: NOW, FakePost()), 10)
+    assert len(result.operations) == (1 if ended else 0)

@@ -32,7 +32,8 @@ from tasks.models import (
 from tasks.operations.audit import Actor
 from tasks.operations.kinds import Asked
 from tasks.operations.single import Answer
-from tasks.operations.starting import resume, start, stop
+from tasks.operations.starting import start
+from tasks.operations.steering import resume, stop
 from tests.support import factories
 from tests.support.fakes import FakePost, bench
 

@@ -12,21 +12,28 @@ from sqlalchemy.orm import Session
 from tasks import doorbell
 from tasks.db import Begin, congregation_session
 from tasks.errors import Conflict, InvalidInput, NotFound
-from tasks.models import AuditEntry, Execution, ExecutionState, Reason, new_id
+from tasks.models import (
+    AuditEntry,
+    Execution,
+    ExecutionState,
+    OperationKind,
+    Reason,
+    new_id,
+)
 from tasks.operations.audit import Actor
 from tasks.operations.bulk import SELECTED_MAX, Bulk
 from tasks.operations.executions import (
     cancel_execution,
-    count_retryable,
     retry_execution,
-    retry_many,
-    retry_matching,
 )
+from tasks.operations.kinds import Asked
+from tasks.operations.many import change_few, change_ticked, n_meant
 from tasks.operations.matching import Matching
 from tasks.operations.single import Answer
 from tests.support import factories
 
 ANNA = Actor("anna@example.org", "127.0.0.1")
+RETRY = OperationKind.RETRY_EXECUTIONS
 FAILED = {
     "state": ExecutionState.FAILED,
     "attempt": 5,
@@ -49,6 +56,10 @@ def _add(begin: Begin, n: int = 1, slug: str = "a", **values: object) -> list[UU
         rule = factories.rule(session, factories.congregation(session, slug))
         settled = {"settled_at": factories.NOW} | FAILED | values
         return [factories.execution(session, rule, **settled).id for _ in range(n)]
+
+
+def _asked(matching: Matching, high_water: datetime) -> Asked:
+    return Asked(RETRY, matching.as_json(), high_water)
 
 
 def _entries(session: Session) -> list[AuditEntry]:
@@ -112,7 +123,7 @@ def test_selected_ones_are_queued_and_the_others_counted(
     done = _add(begin, 1, "b", state=ExecutionState.SUCCEEDED)
     with begin() as session:
         chosen = [*failed, *done, new_id()]
-        assert retry_many(session, chosen, ANNA, now=now) == Bulk(3, 2)
+        assert change_ticked(session, RETRY, chosen, ANNA, now=now) == Bulk(3, 2)
     assert bells == ["executions"]
     with begin() as session:
         (entry,) = _entries(session)
@@ -127,7 +138,7 @@ def test_a_selection_has_at_least_one_and_a_limit(
     begin: Begin, now: datetime, n: int
 ) -> None:
     with begin() as session, pytest.raises(InvalidInput):
-        retry_many(session, [new_id() for _ in range(n)], ANNA, now=now)
+        change_ticked(session, RETRY, [new_id() for _ in range(n)], ANNA, now=now)
 
 
 def test_all_that_match_are_queued_but_not_what_failed_since(
@@ -137,8 +148,8 @@ def test_all_that_match_are_queued_but_not_what_failed_since(
     (later,) = _add(begin, 1, "b", settled_at=now + timedelta(seconds=1))
     high_water = now
     with begin() as session:
-        assert count_retryable(session, Matching(), high_water) == 3
-        bulk = retry_matching(session, Matching(), high_water, ANNA, now=now)
+        assert n_meant(session, _asked(Matching(), high_water)) == 3
+        bulk = change_few(session, _asked(Matching(), high_water), ANNA, now=now)
         assert bulk == Bulk(3, 0)
     with begin() as session:
         states = {row.id: row.state for row in session.scalars(select(Execution))}
@@ -152,7 +163,7 @@ def test_a_limit_takes_the_oldest_and_the_next_press_the_rest(
     _add(begin, 5)
     for expected in (3, 2, 0):
         with begin() as session:
-            bulk = retry_matching(session, Matching(), now, ANNA, now=now, limit=3)
+            bulk = change_few(session, _asked(Matching(), now), ANNA, now=now, limit=3)
             assert bulk.n_done == expected
 
 
@@ -161,7 +172,8 @@ def test_more_than_one_chunk_goes_in_one_transaction(
 ) -> None:
     _add(begin, 1_100)
     with begin() as session:
-        bulk = retry_matching(session, Matching(), now, ANNA, now=now)
+        asked = _asked(Matching(), now)
+        bulk = change_few(session, asked, ANNA, now=now, limit=2_000)
         assert bulk == Bulk(1_100, 0)
         session.flush()
         (entry,) = _entries(session)
@@ -179,10 +191,10 @@ def test_a_filter_narrows_what_is_retried(begin: Begin, now: datetime) -> None:
         Matching(state="failed", text="b2"),
     ):
         with begin() as session:
-            assert count_retryable(session, matching, now) == 1
+            assert n_meant(session, _asked(matching, now)) == 1
     for matching in (Matching(state="succeeded"), Matching(text="%"), Matching("x")):
         with begin() as session:
-            assert count_retryable(session, matching, now) == 0
+            assert n_meant(session, _asked(matching, now)) == 0
 
 
 def test_nobody_retries_another_congregations_executions(
@@ -198,8 +210,8 @@ def test_nobody_retries_another_congregations_executions(
     with congregation_session(engine, mine) as session:
         with pytest.raises(NotFound):
             retry_execution(session, other, ANNA, now=now)
-        assert retry_many(session, [other], ANNA, now=now) == Bulk(0, 1)
-        assert retry_matching(session, Matching(), now, ANNA, now=now) == Bulk(2, 0)
+        assert change_ticked(session, RETRY, [other], ANNA, now=now) == Bulk(0, 1)
+        assert change_few(session, _asked(Matching(), now), ANNA, now=now) == Bulk(2, 0)
     with begin() as session:
         assert session.get_one(Execution, other).state == ExecutionState.FAILED
         assert [entry.congregation_id for entry in _entries(session)] == [mine]

@@ -11,21 +11,27 @@ from sqlalchemy import select
 from tasks import doorbell
 from tasks.db import Begin
 from tasks.errors import Conflict, NotFound
-from tasks.models import AuditEntry, JobState, Reason, ScheduledJob, new_id
+from tasks.models import (
+    AuditEntry,
+    JobState,
+    OperationKind,
+    Reason,
+    ScheduledJob,
+    new_id,
+)
 from tasks.operations.audit import Actor
 from tasks.operations.bulk import Bulk
-from tasks.operations.matching import Matching
+from tasks.operations.kinds import Asked
+from tasks.operations.many import change_few, change_ticked, n_meant
 from tasks.operations.scheduled_jobs import (
     cancel_job,
-    cancel_many,
-    cancel_matching,
-    count_cancellable,
     run_now,
 )
 from tasks.operations.single import Answer
 from tests.support import factories
 
 ANNA = Actor("anna@example.org", "127.0.0.1")
+CANCEL = OperationKind.CANCEL_JOBS
 LATER = factories.NOW + timedelta(hours=3)
 
 
@@ -101,7 +107,9 @@ def test_selected_jobs_are_cancelled_and_the_others_counted(
     waiting = _add(begin, 2)
     gone = _add(begin, 1, "b", state=JobState.DISPATCHED)
     with begin() as session:
-        assert cancel_many(session, [*waiting, *gone], ANNA, now=now) == Bulk(2, 1)
+        assert change_ticked(session, CANCEL, [*waiting, *gone], ANNA, now=now) == Bulk(
+            2, 1
+        )
     assert _actions(begin) == ["scheduled_job.cancelled"]
 
 
@@ -112,8 +120,9 @@ def test_all_that_match_are_cancelled_but_not_what_is_planned_since(
     _add(begin, 1, "b", created_at=now + timedelta(seconds=1))
     _add(begin, 1, "c", state=JobState.SUPERSEDED)
     with begin() as session:
-        assert count_cancellable(session, Matching(), now) == 3
-        bulk = cancel_matching(session, Matching(), now, ANNA, now=now)
+        asked = Asked(CANCEL, {}, now)
+        assert n_meant(session, asked) == 3
+        bulk = change_few(session, asked, ANNA, now=now)
         assert bulk == Bulk(3, 0)
     with begin() as session:
         living = select(ScheduledJob).where(ScheduledJob.state == JobState.PENDING)

@@ -1,0 +1,174 @@
+"""Asking about many rows, then doing it: the same for every kind and every list.
+
+The question shows the number.  It also carries the instant of the count and the id of
+the operation to be, so that what came later is left alone, and a second press does
+nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from uuid import UUID
+
+from flask import flash, redirect, request, url_for
+from flask.typing import ResponseReturnValue
+
+from dashboard.extensions import db
+from dashboard.filter_fields import clean
+from dashboard.filters import number
+from dashboard.operations.words import WORDS, Words
+from dashboard.security import actor
+from dashboard.selection import confirmed_at, confirmed_id, nothing_selected, selected
+from dashboard.web import render
+from tasks.clock import utcnow
+from tasks.errors import InvalidInput
+from tasks.lane import COUNT_CAP
+from tasks.models import ExecutionState, OperationKind, new_id
+from tasks.models.base import Json
+from tasks.operations.bulk import Bulk
+from tasks.operations.kinds import KINDS, Asked
+from tasks.operations.many import change_few, change_ticked, n_meant, n_ticked
+from tasks.operations.pieces import PIECE
+from tasks.operations.starting import WHY_MAX, start
+
+_NO_ERRORS: Final[Mapping[str | None, str]] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked about, and where it came from."""
+
+    kind: OperationKind
+    back: str  # the list, or the row's page
+    section: str  # the list's name
+    matching: Json = field(default_factory=dict)
+
+    @property
+    def words(self) -> Words:
+        """How the kind speaks."""
+        return WORDS[self.kind]
+
+
+def ask(question: Question) -> str:
+    """Say how many rows match, and ask whether to do it."""
+    return _ask(question, utcnow(), new_id())
+
+
+def begin(question: Question) -> ResponseReturnValue:
+    """Do what was confirmed: the few at once, the many as an operation."""
+    session, now = db.session(), utcnow()
+    high_water, id_ = confirmed_at(), confirmed_id()
+    asked = Asked(question.kind, question.matching, high_water)
+    is_simple = KINDS[question.kind].verb is not None
+    if is_simple and n_meant(session, asked, PIECE + 1) <= PIECE:
+        return _done(question, change_few(session, asked, actor(), now=now))
+    asked = replace(asked, is_again="again" in request.form)
+    try:
+        _refuse_number(question, asked)
+        why = clean(request.form.get("why"))
+        operation = start(session, id_, asked, actor(), why=why, now=now)
+    except InvalidInput as refused:
+        if refused.field is None:
+            raise
+        session.rollback()
+        return _ask(question, high_water, id_, refused), 422
+    db.session.commit()
+    return redirect(url_for("operations.detail", operation_id=operation.id), 303)
+
+
+def ticked(question: Question) -> ResponseReturnValue:
+    """Ask about the rows that were ticked, then change them at once."""
+    session, ids = db.session(), selected()
+    if not ids:
+        return nothing_selected(question.back)
+    if "confirmed" not in request.form:
+        n = n_ticked(session, question.kind, ids)
+        return _render(question, n=n, ids=ids)
+    bulk = change_ticked(session, question.kind, ids, actor(), now=utcnow())
+    return _done(question, bulk)
+
+
+def _ask(
+    question: Question,
+    high_water: datetime,
+    operation_id: UUID,
+    refused: InvalidInput | None = None,
+) -> str:
+    session = db.session()
+    asked = Asked(question.kind, question.matching, high_water)
+    return _render(
+        question,
+        n=n_meant(session, asked),
+        n_sent=_n_sent(asked),
+        high_water=high_water.isoformat(),
+        operation_id=operation_id,
+        errors={refused.field: refused.message} if refused else {},
+    )
+
+
+def _n_sent(asked: Asked) -> int:
+    """Return how many rows were sent, and could be sent again; counted to the cap."""
+    state = asked.matching.get("state", ExecutionState.SUCCEEDED)
+    if asked.kind is not OperationKind.REPLAY_EXECUTIONS:
+        return 0
+    if state != ExecutionState.SUCCEEDED:
+        return 0
+    only = asked.matching | {"state": ExecutionState.SUCCEEDED.value}
+    return n_meant(db.session(), replace(asked, matching=only, is_again=True))
+
+
+def _refuse_number(question: Question, asked: Asked) -> None:
+    """Refuse to send many again unless their number was typed.
+
+    Raises:
+        InvalidInput: it was not, or it is another one by now.
+    """
+    if not asked.is_again:
+        return
+    n = _n_sent(asked)
+    typed = "".join(filter(str.isdecimal, request.form.get("number", "")))
+    if n > 1 and typed != str(n):
+        raise InvalidInput(
+            "wrong_number",
+            f"Type {n}, the number of {question.words.many} that are sent again.",
+            field="number",
+        )
+
+
+def _render(
+    question: Question,
+    *,
+    n: int,
+    ids: Collection[UUID] = (),
+    n_sent: int = 0,
+    errors: Mapping[str | None, str] = _NO_ERRORS,
+    **values: str | UUID,
+) -> str:
+    return render(
+        "operations/ask.html",
+        question=question,
+        words=question.words,
+        n=n,
+        ids=ids,
+        given=request.form,
+        n_sent=n_sent,
+        errors=errors,
+        high_water=values.get("high_water"),
+        operation_id=values.get("operation_id"),
+        cap=COUNT_CAP,
+        piece=PIECE,
+        why_max=WHY_MAX,
+        is_simple=KINDS[question.kind].verb is not None,
+    )
+
+
+def _done(question: Question, bulk: Bulk) -> ResponseReturnValue:
+    db.session.commit()
+    words = question.words
+    sentence = f"{number(bulk.n_done)} {words.done}"
+    if bulk.n_skipped:
+        sentence += f" {number(bulk.n_skipped)} skipped: {words.missed}"
+    flash(sentence, "success" if bulk.n_done else "info")
+    return redirect(question.back, 303)

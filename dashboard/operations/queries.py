@@ -1,0 +1,128 @@
+"""What the pages of operations read: few queries, whatever the number of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from flask import url_for
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from dashboard.operations.words import WORDS, Words
+from dashboard.paging import Page, paginate
+from tasks.automation.triggers import TRIGGERS
+from tasks.lane import COUNT_CAP
+from tasks.models import Congregation, Operation, OperationState, Rule, ScheduledJob
+from tasks.models.event import Event
+from tasks.models.operation import OPEN, RESUMABLE
+from tasks.operations.audit import Actor
+from tasks.operations.kinds import KINDS
+from tasks.operations.seeing import find, seen_by
+
+#: What a filter's parts are called.
+_LABELS: Final = {
+    "state": "State",
+    "rule_id": "Rule",
+    "congregation_id": "Congregation",
+    "podcast_id": "Podcast",
+    "booking_id": "Booking",
+    "event_id": "Event",
+    "type": "Type",
+    "text": "Text",
+    "since": "From",
+    "until": "Until",
+    "late_before": "Late since",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An operation, and the name of the congregation that it is about."""
+
+    operation: Operation
+    congregation: str | None  # None: of several, or not seen
+
+    @property
+    def words(self) -> Words:
+        """How its kind speaks."""
+        return WORDS[self.operation.kind]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the lane works on it."""
+        return self.operation.state in OPEN
+
+    @property
+    def is_resumable(self) -> bool:
+        """Whether an operator may let it go on."""
+        return self.operation.state in RESUMABLE
+
+    @property
+    def is_capped(self) -> bool:
+        """Whether more rows may be meant than were counted."""
+        return self.operation.n_total >= COUNT_CAP
+
+    @property
+    def n_moved_on(self) -> int:
+        """How many rows did not match any more at their turn; told at the end."""
+        row = self.operation
+        if row.state is not OperationState.DONE or self.is_capped:
+            return 0
+        return max(0, row.n_total - row.n_done)
+
+    def row_url(self, id_: str) -> str:
+        """Return the page of one of the rows that it is about."""
+        model = KINDS[self.operation.kind].model
+        if model is Event:
+            return url_for("events.detail", event_id=id_)
+        if model is ScheduledJob:
+            return url_for("scheduled.detail", job_id=id_)
+        return url_for("executions.detail", execution_id=id_)
+
+
+def page(session: Session, actor: Actor, cursor: str | None, limit: int) -> Page[Line]:
+    """Return a page of the operations that an operator sees, newest first."""
+    statement = (
+        select(Operation, Congregation.name)
+        .outerjoin(Congregation, Congregation.id == Operation.congregation_id)
+        .where(seen_by(session, actor))
+    )
+    found = paginate(session, statement, (Operation.id.desc(),), cursor, limit)
+    rows = [Line(*row) for row in found.rows]
+    return Page(rows, found.next_cursor, found.previous_cursor)
+
+
+def detail(session: Session, operation_id: UUID, actor: Actor) -> Line:
+    """Return one operation.
+
+    Raises:
+        NotFound: the operator sees no such operation.
+    """
+    operation = find(session, operation_id, actor)
+    name = session.scalar(
+        select(Congregation.name).where(Congregation.id == operation.congregation_id)
+    )
+    return Line(operation, name)
+
+
+def meant(session: Session, line: Line) -> list[tuple[str, str]]:
+    """Return the filter in words: what each part is called, and what it says."""
+    return list(_meant(session, line))
+
+
+def _meant(session: Session, line: Line) -> Iterator[tuple[str, str]]:
+    for name, value in line.operation.matching.items():
+        if name == "ids":
+            yield "Rows", f"{len(value)} named one by one"
+        elif name == "rule_id":
+            found = session.scalar(select(Rule.name).where(Rule.id == UUID(value)))
+            yield _LABELS[name], found or value
+        elif name == "congregation_id":
+            yield _LABELS[name], line.congregation or value
+        elif name == "type" and value in TRIGGERS:
+            yield _LABELS[name], TRIGGERS[value].title
+        else:
+            yield _LABELS.get(name, name), value
