@@ -47,7 +47,7 @@ def find(session: Session, operation_id: UUID, actor: Actor) -> Operation:
 def record_deed(
     session: Session, operation: Operation, actor: Actor, deed: str, how_far: str
 ) -> None:
-    """Write down that an operation was started, stopped or resumed, and how far it is."""
+    """Write down that an operation was started, stopped or resumed."""
     told: dict[str, Any] = {
         "kind": operation.kind.value,
         "matching": operation.matching,
