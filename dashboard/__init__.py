@@ -50,6 +50,7 @@ PAGES: Final = (
     "operators.views",
     "setup",
     "sources",
+    "webhooks",
     "hooks",
     "audit",
     "api",

@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from tasks.models import AuditEntry, Execution, ScheduledJob
+from tasks.models import AuditEntry, Delivery, Endpoint, Execution, ScheduledJob
 
 #: Entries about the row alone.
 _ALONE_MAX: Final = 50
@@ -18,7 +18,9 @@ _TOGETHER_MAX: Final = 20
 
 
 def deeds(
-    session: Session, kind: str, row: Execution | ScheduledJob
+    session: Session,
+    kind: str,
+    row: Execution | ScheduledJob | Endpoint | Delivery,
 ) -> Sequence[AuditEntry]:
     """Return the audit entries of a row, newest first; two queries.
 

@@ -38,6 +38,7 @@ SECTIONS: Final = (
     Section("lanes.index", "Lanes", "signpost-split"),
     Section("congregations.index", "Congregations", "buildings", group="Settings"),
     Section("suppressions.index", "Suppressions", "envelope-slash", group="Settings"),
+    Section("webhooks.index", "Webhooks", "send", group="Settings"),
     Section("sources.index", "Sources", "box-arrow-in-down", group="Settings"),
     Section("tokens.index", "API tokens", "key", "admin", group="Settings"),
     Section("operators.index", "Operators", "people", "admin", group="Settings"),

@@ -39,6 +39,8 @@ LOOKS: Final[Mapping[str, StateLook]] = {
     "skipped": _L("Skipped", "skip-forward", "quiet", "There was nothing to do."),
     "missed": _L("Missed", "calendar-x", "warn", "It was due too long ago."),
     "superseded": _L("Superseded", "arrow-right", "quiet", "A newer plan took over."),
+    # deliveries of webhooks
+    "delivered": _L("Delivered", "check-lg", "good", "The other side has it."),
     # attempts
     "crashed": _L("Crashed", "lightning", "bad", "The worker vanished before it."),
     "unknown": _L("Unknown", "question-lg", "warn", "It may have arrived, or not."),

@@ -21,6 +21,8 @@ SUBJECT_KINDS: Final = (
     "congregation",
     "token",
     "suppression",
+    "endpoint",
+    "delivery",
     "operator",
 )
 #: What browsers send for a datetime-local field, with and without seconds.

@@ -19,6 +19,9 @@ PAGES: Final[Mapping[str, tuple[str, str]]] = {
     "lane": ("lanes.detail", "name"),
     "source": ("sources.detail", "source_id"),
     "feed": ("sources.feed", "feed_id"),
+    "endpoint": ("webhooks.detail", "endpoint_id"),
+    "delivery": ("webhooks.delivery", "delivery_id"),
+    "event": ("events.detail", "event_id"),
     "operator": ("operators.edit", "operator_id"),
 }
 

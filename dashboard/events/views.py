@@ -13,6 +13,7 @@ from dashboard.events.verdicts import silence, verdicts
 from dashboard.extensions import db
 from dashboard.rules.scope import places
 from dashboard.web import render
+from dashboard.webhooks.told import listens, told_of
 from tasks.automation.triggers import TRIGGERS
 from tasks.config import Config
 from tasks.lane import COUNT_CAP
@@ -54,6 +55,8 @@ def detail(event_id: UUID) -> str:
         data=queries.data(session, event_id),
         asked=queries.asked(session, [event_id]).get(event_id, queries.Asked()),
         page=verdicts(session, event_id, cursor, config.page_size),
+        told=told_of(session, event_id),
+        listens=listens(session, row.event.congregation_id),
         silence=silence(session, row.event),
         cap=COUNT_CAP,
     )

@@ -1,0 +1,120 @@
+"""Deliveries: the list, and one delivery with its attempts."""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+from uuid import UUID
+
+from flask import flash, request
+from flask.typing import ResponseReturnValue
+from wtforms import Form, SelectChoice, SelectField
+
+from dashboard.back import back
+from dashboard.deeds import deeds
+from dashboard.extensions import db
+from dashboard.security import actor
+from dashboard.states import look
+from dashboard.web import render
+from dashboard.webhooks import queries
+from dashboard.webhooks.views import bp, config
+from tasks.clock import utcnow
+from tasks.errors import Conflict
+from tasks.models import DeliveryState
+from tasks.operations.single import Answer
+from tasks.webhooks.filters import EVENT_TYPES
+from tasks.webhooks.messages import TEST_TYPE
+from tasks.webhooks.replays import retry_delivery
+from tasks.webhooks.switching import name_of
+
+_ANY: Final = SelectChoice("", "Any")
+#: What deliveries tell of -> what operators read.
+TITLES: Final = {**EVENT_TYPES, TEST_TYPE: "Test"}
+
+
+class DeliveryFilter(Form):  # type: ignore[misc]  # WTForms has no types
+    """Which deliveries to list; it reads the address, so a filtered list is a link."""
+
+    state = SelectField(
+        "State",
+        choices=[_ANY, *(SelectChoice(s.value, look(s).label) for s in DeliveryState)],
+        default="",
+    )
+    type = SelectField(
+        "Event",
+        choices=[_ANY, *(SelectChoice(name, title) for name, title in TITLES.items())],
+        default="",
+    )
+    to = SelectField("Endpoint", default="")
+
+    def text(self, name: str) -> str:
+        """Return a field's value; one with an error does not count."""
+        field = self[name]
+        return "" if field.errors else (field.data or "")
+
+
+@bp.get("/deliveries")
+def deliveries() -> str:
+    """List deliveries, newest first."""
+    session = db.session()
+    form = DeliveryFilter(request.args)
+    form.to.choices = [
+        _ANY,
+        *(SelectChoice(str(id_), name) for id_, name in queries.choices(session)),
+    ]
+    form.validate()
+    of = form.text("to")
+    page = queries.deliveries(
+        session,
+        form.text("state"),
+        form.text("type"),
+        UUID(of) if of else None,
+        request.args.get("cursor"),
+        config().page_size,
+    )
+    is_filtered = any(form.text(name) for name in ("state", "type", "to"))
+    return render(
+        "webhooks/deliveries.html",
+        form=form,
+        page=page,
+        is_filtered=is_filtered,
+        titles=TITLES,
+        name_of=name_of,
+    )
+
+
+@bp.get("/deliveries/<uuid:delivery_id>")
+def delivery(delivery_id: UUID) -> str:
+    """Show one delivery: what was sent, and what came back, try by try."""
+    session = db.session()
+    row = queries.delivery(session, delivery_id)
+    message = queries.message(session, row.delivery.message_id)
+    return render(
+        "webhooks/delivery.html",
+        row=row,
+        delivery=row.delivery,
+        endpoint=row.endpoint,
+        name=name_of(row.endpoint),
+        title=TITLES.get(row.delivery.type, row.delivery.type),
+        message=message,
+        body=json.loads(message.body),
+        attempts=queries.attempts(session, delivery_id),
+        deeds=deeds(session, "delivery", row.delivery),
+    )
+
+
+@bp.post("/deliveries/<uuid:delivery_id>/retry")
+def retry(delivery_id: UUID) -> ResponseReturnValue:
+    """Send one delivery again."""
+    try:
+        answer = retry_delivery(db.session(), delivery_id, actor(), utcnow())
+    except Conflict as refused:
+        db.session.rollback()
+        flash(refused.message, "warning")
+        return back(".delivery", delivery_id=delivery_id)
+    db.session.commit()
+    if answer is Answer.DONE:
+        flash("It is sent again, with the same id and body.", "success")
+    else:
+        flash("It is on its way already.", "info")
+    return back(".delivery", delivery_id=delivery_id)

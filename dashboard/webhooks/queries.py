@@ -1,0 +1,207 @@
+"""What the pages of webhooks read: few queries, whatever the number of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from dashboard.paging import Key, Page, paginate
+from tasks.errors import NotFound
+from tasks.models import (
+    Congregation,
+    Delivery,
+    DeliveryAttempt,
+    Endpoint,
+    WebhookMessage,
+)
+from tasks.models.base import born_from
+
+#: How far back the health of an endpoint looks.
+HEALTH: Final = timedelta(hours=24)
+#: Deliveries that an endpoint's page shows.
+RECENT: Final = 20
+#: Endpoints that a filter offers at most.
+CHOICES_MAX: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How many deliveries of the last day stand where: state -> number."""
+
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return sum(self.counts.values())
+
+    def n(self, *states: str) -> int:
+        """Return how many are in one of these states."""
+        return sum(self.counts.get(state, 0) for state in states)
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointRow:
+    """An endpoint as a list shows it."""
+
+    endpoint: Endpoint
+    congregation: str
+    slug: str
+    health: Health
+
+    @property
+    def state(self) -> str:
+        """How it stands, as its pill says."""
+        if not self.endpoint.enabled:
+            return "disabled"
+        return "failing" if self.endpoint.failing_since else "enabled"
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryRow:
+    """A delivery as a list shows it."""
+
+    delivery: Delivery
+    endpoint: Endpoint
+    congregation: str
+
+    @property
+    def why_no_retry(self) -> str | None:
+        """Why it cannot be sent again now; None: it can."""
+        if self.endpoint.deleted_at is not None:
+            return "The endpoint was removed."
+        if not self.endpoint.enabled:
+            return "Switch the endpoint on first."
+        if self.delivery.settled_at is None:
+            return "It is on its way already."
+        return None
+
+
+def endpoints(
+    session: Session, now: datetime, cursor: str | None, limit: int
+) -> Page[EndpointRow]:
+    """Return a page of the endpoints, newest first."""
+    statement = (
+        select(Endpoint, Congregation.name, Congregation.slug)
+        .join(Congregation, Congregation.id == Endpoint.congregation_id)
+        .where(Endpoint.deleted_at.is_(None))
+    )
+    keys: list[Key] = [Endpoint.created_at.desc(), Endpoint.id.desc()]
+    page = paginate(session, statement, keys, cursor, limit)
+    healths = _healths(session, [row[0].id for row in page.rows], now)
+    rows = [
+        EndpointRow(endpoint, name, slug, healths.get(endpoint.id, Health()))
+        for endpoint, name, slug in page.rows
+    ]
+    return Page(rows, page.next_cursor, page.previous_cursor)
+
+
+def endpoint(session: Session, endpoint_id: UUID, now: datetime) -> EndpointRow:
+    """Return one endpoint.
+
+    Raises:
+        NotFound: the session sees no such endpoint, or it was removed.
+    """
+    found = session.execute(
+        select(Endpoint, Congregation.name, Congregation.slug)
+        .join(Congregation, Congregation.id == Endpoint.congregation_id)
+        .where(Endpoint.id == endpoint_id, Endpoint.deleted_at.is_(None))
+    ).one_or_none()
+    if found is None:
+        raise NotFound("unknown_endpoint", "There is no such endpoint.")
+    health = _healths(session, [endpoint_id], now).get(endpoint_id, Health())
+    return EndpointRow(found[0], found[1], found[2], health)
+
+
+def recent(session: Session, endpoint_id: UUID) -> Sequence[Delivery]:
+    """Return an endpoint's newest deliveries."""
+    statement = select(Delivery).where(Delivery.endpoint_id == endpoint_id)
+    return session.scalars(statement.order_by(Delivery.id.desc()).limit(RECENT)).all()
+
+
+def deliveries(
+    session: Session,
+    state: str,
+    type_: str,
+    endpoint_id: UUID | None,
+    cursor: str | None,
+    limit: int,
+) -> Page[DeliveryRow]:
+    """Return a page of deliveries, newest first; what is empty does not count."""
+    statement = (
+        select(Delivery, Endpoint, Congregation.name)
+        .join(Endpoint, Endpoint.id == Delivery.endpoint_id)
+        .join(Congregation, Congregation.id == Delivery.congregation_id)
+    )
+    if state:
+        statement = statement.where(Delivery.state == state)
+    if type_:
+        statement = statement.where(Delivery.type == type_)
+    if endpoint_id is not None:
+        statement = statement.where(Delivery.endpoint_id == endpoint_id)
+    page = paginate(session, statement, [Delivery.id.desc()], cursor, limit)
+    rows = [DeliveryRow(*row) for row in page.rows]
+    return Page(rows, page.next_cursor, page.previous_cursor)
+
+
+def delivery(session: Session, delivery_id: UUID) -> DeliveryRow:
+    """Return one delivery.
+
+    Raises:
+        NotFound: the session sees no such delivery.
+    """
+    found = session.execute(
+        select(Delivery, Endpoint, Congregation.name)
+        .join(Endpoint, Endpoint.id == Delivery.endpoint_id)
+        .join(Congregation, Congregation.id == Delivery.congregation_id)
+        .where(Delivery.id == delivery_id)
+    ).one_or_none()
+    if found is None:
+        raise NotFound("unknown_delivery", "There is no such delivery.")
+    return DeliveryRow(*found)
+
+
+def attempts(session: Session, delivery_id: UUID) -> Sequence[DeliveryAttempt]:
+    """Return the tries at a delivery that have ended, newest first."""
+    return session.scalars(
+        select(DeliveryAttempt)
+        .where(DeliveryAttempt.delivery_id == delivery_id)
+        .order_by(DeliveryAttempt.number.desc())
+        .limit(100)
+    ).all()
+
+
+def message(session: Session, message_id: UUID) -> WebhookMessage:
+    """Return what endpoints are told."""
+    return session.scalars(select(WebhookMessage).filter_by(id=message_id)).one()
+
+
+def choices(session: Session) -> Sequence[tuple[UUID, str]]:
+    """Return the endpoints that the list may be filtered by: id and name."""
+    rows = session.execute(
+        select(Endpoint.id, Endpoint.description, Endpoint.url)
+        .where(Endpoint.deleted_at.is_(None))
+        .order_by(Endpoint.description, Endpoint.url, Endpoint.id)
+        .limit(CHOICES_MAX)
+    )
+    return [(id_, description or url[:80]) for id_, description, url in rows]
+
+
+def _healths(
+    session: Session, ids: Sequence[UUID], now: datetime
+) -> Mapping[UUID, Health]:
+    rows = session.execute(
+        select(Delivery.endpoint_id, Delivery.state, func.count())
+        .where(Delivery.endpoint_id.in_(ids), Delivery.id >= born_from(now - HEALTH))
+        .group_by(Delivery.endpoint_id, Delivery.state)
+    )
+    found: dict[UUID, dict[str, int]] = {}
+    for endpoint_id, state, n in rows:
+        found.setdefault(endpoint_id, {})[state.value] = n
+    return {endpoint_id: Health(counts) for endpoint_id, counts in found.items()}
