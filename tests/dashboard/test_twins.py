@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session, sessionmaker
 from werkzeug.routing import Rule as Route
 
 from dashboard.operators.models import RoleName
+from tasks.clock import utcnow
 from tasks.db import sessions
 from tasks.models import (
     Attempt,
@@ -28,6 +29,9 @@ from tasks.models import (
     ExecutionMessage,
     ExecutionState,
     OfCongregation,
+    Operation,
+    OperationKind,
+    OperationState,
     RateSlot,
     SuppressionReason,
     new_id,
@@ -144,6 +148,20 @@ def _twin(session: Session, slug: str, mark: str) -> Twin:
         Actor("system"),
         note=mark,
     )
+    operation = Operation(
+        congregation_id=tenant,
+        kind=OperationKind.RETRY_EXECUTIONS,
+        matching={"text": mark},
+        high_water=NOW,
+        why=mark,
+        actor=f"{mark}@example.org",
+        state=OperationState.STOPPED,
+        n_total=1,
+        skipped={mark: {"n": 1, "ids": [str(execution.id)]}},
+        touched_at=NOW,
+    )
+    session.add(operation)
+    session.flush()
     token, _ = create_token(
         session, tenant, f"Site {mark}", SCOPES, None, Actor("system")
     )
@@ -168,6 +186,7 @@ def _twin(session: Session, slug: str, mark: str) -> Twin:
             "event_id": str(event.id),
             "execution_id": str(execution.id),
             "job_id": str(job.id),
+            "operation_id": str(operation.id),
             "token_id": str(token.id),
             "suppression_id": str(silent.id),
             **factories.sources(session, tenant, mark),
@@ -219,7 +238,7 @@ def _rows_of(make_db: sessionmaker[Session], twin: Twin) -> dict[str, list[objec
         found: dict[str, list[object]] = {}
         for mapper in Base.registry.mappers:
             model = mapper.class_
-            if issubclass(model, OfCongregation) or model is AuditEntry:
+            if issubclass(model, OfCongregation) or model in (AuditEntry, Operation):
                 table = mapper.local_table
                 rows = session.execute(
                     select(table).where(table.c.congregation_id == twin.id)
@@ -289,6 +308,9 @@ def test_bulk_actions_on_everything_leave_the_other_twin_alone(
     theirs = twins[1].ids
     admin_of_ours.post("/executions/retry", data={"ids": [theirs["execution_id"]]})
     admin_of_ours.post("/executions/retry-all", data={"state": "failed"})
+    for path in ("executions/cancel-all", "executions/replay-all", "events/replay-all"):
+        asked = {"operation": str(new_id()), "high_water": utcnow().isoformat()}
+        admin_of_ours.post(f"/{path}", data=asked | {"again": "yes", "why": "All"})
     admin_of_ours.post("/scheduled/cancel", data={"ids": [theirs["job_id"]]})
     admin_of_ours.post("/scheduled/cancel-all", data={"state": "pending"})
     assert _rows_of(make_db, twins[1]) == before
