@@ -50,6 +50,9 @@ LISTS = {
     "suppression-new": "/suppressions/new",
     "tokens": "/tokens/",
     "token-new": "/tokens/new",
+    "webhooks": "/webhooks/",
+    "webhook-new": "/webhooks/new",
+    "deliveries": "/webhooks/deliveries",
     "sources": "/sources/",
     "source-new": "/sources/new",
     "feed-new": "/sources/feeds/new",
@@ -62,6 +65,12 @@ DETAILS = {
     "execution": ("/executions/?state=failed", r"/executions/[0-9a-f-]{36}"),
     "job": ("/scheduled/", r"/scheduled/[0-9a-f-]{36}"),
     "event": ("/events/", r"/events/[0-9a-f-]{36}"),
+    "operation": ("/operations/", r"/operations/[0-9a-f-]{36}"),
+    "event-replay": (
+        "/events/",
+        r"/events/[0-9a-f-]{36}",
+        r"/events/[0-9a-f-]{36}/replay",
+    ),
     "rule": ("/rules/", r"/rules/[0-9a-f-]{36}"),
     "rule-versions": (
         "/rules/",

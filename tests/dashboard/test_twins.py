@@ -43,6 +43,7 @@ from tasks.operations.tokens import SCOPES, create_token
 from tests.dashboard.conftest import Browser
 from tests.support import factories
 from tests.support.factories import NOW
+from tests.support.webhooks import webhooks
 
 #: In every text of the other congregation, and nowhere else.
 MARK = "zwillingsgeheimnis"
@@ -190,6 +191,7 @@ def _twin(session: Session, slug: str, mark: str) -> Twin:
             "token_id": str(token.id),
             "suppression_id": str(silent.id),
             **factories.sources(session, tenant, mark),
+            **webhooks(session, event, mark),
         },
     )
 
