@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import signal
@@ -235,6 +236,9 @@ def main(config: Config, lanes: Sequence[str] | None = None) -> None:
 
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
+    # What is loaded by now lives as long as we do: no collection has to look at it.
+    gc.collect()
+    gc.freeze()
     worker.run()
     # Threads that still act would hold the process; their rows are given back.
     logging.shutdown()
