@@ -10,6 +10,7 @@ from sqlalchemy import Engine, event
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from dashboard.demo.listeners import make_endpoints, point_endpoints_to
 from dashboard.demo.parish import is_loaded, make_operators, make_parish, point_hooks_to
 from dashboard.demo.people import LOGIN, PASSWORD
 from dashboard.demo.settings import DemoPorts
@@ -37,6 +38,7 @@ def load(engine: Engine, config: Config, environ: Mapping[str, str]) -> list[str
     with sessions(engine).begin() as session:
         if is_there := is_loaded(session):
             point_hooks_to(session, ports.hooks)
+            point_endpoints_to(session, ports.hooks)
     if not is_there:
         _make(config, ports)
     return [
@@ -60,6 +62,7 @@ def _make(config: Config, ports: DemoPorts) -> None:
         parish = make_parish(session, box, ports.hooks, start)
     lapse.play(Story(parish, now).steps())
     with begin() as session:
+        make_endpoints(session, parish, box, ports.hooks, now)
         make_operators(session)
     engine.dispose()
 

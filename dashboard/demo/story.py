@@ -160,6 +160,7 @@ class Story:
         yield Step(now - timedelta(days=4, hours=4), self._answer, crashes=True)
         yield Step(now - timedelta(days=3, hours=5), deeds.retry_the_oldest_failure)
         yield Step(now - timedelta(days=2, hours=2), deeds.cancel_the_last_job)
+        yield Step(now - timedelta(days=1, hours=9), deeds.replay_confirmations)
         yield Step(now - timedelta(days=1, hours=7), deeds.pause_for_the_mail_server)
         yield Step(now - timedelta(days=1, hours=6), deeds.resume_after_it)
         # The old calendar is told about it, and is not there any more.

@@ -82,6 +82,7 @@ DETAILS = {
         r"/rules/[0-9a-f-]{36}",
         r"/rules/[0-9a-f-]{36}/plan",
     ),
+    "webhook": ("/webhooks/", r"/webhooks/[0-9a-f-]{36}"),
     "congregation": ("/congregations/", r"/congregations/(?!new)[a-z0-9-]+"),
     "booking": ("/executions/", r"/congregations/[a-z0-9-]+/bookings/[^\"/?]+"),
     "why-booking": ("/why/", r"/why/[a-z0-9-]+/bookings/[^\"/?]+"),
