@@ -88,7 +88,12 @@ def asked(session: Session, ids: Sequence[UUID]) -> Mapping[UUID, Asked]:
     """Return what rules made of each event; none was asked: no key."""
     fired = Decision.outcome == DecisionOutcome.FIRED
     rows = session.execute(
-        select(Decision.event_id, func.count(), func.sum(case((fired, 1), else_=0)))
+        # A rule that looked at it again, at a replay, is one rule all the same.
+        select(
+            Decision.event_id,
+            func.count(Decision.rule_id.distinct()),
+            func.sum(case((fired, 1), else_=0)),
+        )
         .where(Decision.event_id.in_(ids))
         .group_by(Decision.event_id)
     )

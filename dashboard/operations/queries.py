@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
 from flask import url_for
+from markupsafe import Markup
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from dashboard.filters import absolute
 from dashboard.operations.words import WORDS, Words
 from dashboard.paging import Page, paginate
 from tasks.automation.triggers import TRIGGERS
@@ -26,7 +29,6 @@ from tasks.operations.seeing import find, seen_by
 _LABELS: Final = {
     "state": "State",
     "rule_id": "Rule",
-    "congregation_id": "Congregation",
     "podcast_id": "Podcast",
     "booking_id": "Booking",
     "event_id": "Event",
@@ -113,15 +115,23 @@ def meant(session: Session, line: Line) -> list[tuple[str, str]]:
     return list(_meant(session, line))
 
 
+def _links(line: Line, ids: Sequence[str]) -> Markup:
+    """Return links to rows that were named one by one."""
+    link = Markup('<a href="{}">{}</a>')  # its values are escaped
+    return Markup(" ").join(link.format(line.row_url(id_), id_) for id_ in ids)
+
+
 def _meant(session: Session, line: Line) -> Iterator[tuple[str, str]]:
     for name, value in line.operation.matching.items():
         if name == "ids":
-            yield "Rows", f"{len(value)} named one by one"
+            yield "Rows", _links(line, value)
         elif name == "rule_id":
             found = session.scalar(select(Rule.name).where(Rule.id == UUID(value)))
             yield _LABELS[name], found or value
         elif name == "congregation_id":
-            yield _LABELS[name], line.congregation or value
+            continue  # the page names it anyway
+        elif name in ("since", "until", "late_before"):
+            yield _LABELS[name], absolute(datetime.fromisoformat(value))
         elif name == "type" and value in TRIGGERS:
             yield _LABELS[name], TRIGGERS[value].title
         else:

@@ -57,7 +57,7 @@ def _reports(session: Session, ids: Sequence[UUID]) -> list[Report]:
             id=event.id,
             congregation_id=event.congregation_id,
             trigger_type=event.type,
-            podcast_id=event.podcast_id or "",
+            podcast_id=event.podcast_id,
             episode_id=event.episode_id,
             booking_id=event.booking_id,
             guest_id=event.guest_id,
@@ -77,7 +77,8 @@ def _is_sound(report: Report, records: Records, acted: Acted) -> bool:
     if trigger is None or trigger.is_time:
         acted.skip([report.id], NO_TRIGGER)
         return False
-    if (report.congregation_id, report.podcast_id) not in records.podcasts:
+    podcast = (report.congregation_id, report.podcast_id or "")
+    if report.podcast_id and podcast not in records.podcasts:
         acted.skip([report.id], NO_PODCAST)
         return False
     return True
