@@ -24,9 +24,18 @@ VERBS: Final = Tag(
     name="Lifecycle",
     description="Change, event and planning in one transaction; calling twice is safe.",
 )
+OUTREACH: Final = Tag(
+    name="Outreach",
+    description="Contacts, and when agents want to look at them again. GET tells a "
+    "version as ETag; sent back as If-Match, a change made from an older one is "
+    "refused with 412.",
+)
+WEBHOOKS: Final = Tag(
+    name="Webhooks", description="Who hears of what happens, and how it arrives."
+)
 LOOKING: Final = Tag(name="Looking", description="See what became of it.")
 
-_REFUSALS: Final = (400, 401, 403, 404, 409, 413, 415, 422, 429, 503)
+_REFUSALS: Final = (400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 503)
 
 #: What flask-openapi3 wants to know of a view's answers.
 Responses = dict[str | int | HTTPStatus, type[BaseModel] | dict[Any, Any] | None]

@@ -12,6 +12,8 @@ DEPTH_MAX: Final = 20  # nested objects and lists
 KEYS_MAX: Final = 1_000  # of one object, or of one member of a batch
 #: Longer whole numbers do not fit into 64 bits, and parsing them costs time.
 _DIGITS_MAX: Final = 18
+#: Where a batch stands that is sent as an object.
+_BATCHES: Final = ("events", "contacts")
 #: A text, also one that never ends: so no quote is looked at twice.
 _STRING: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)', re.DOTALL)
 _BRACKET: Final = re.compile(r"[\[\]{}]")
@@ -129,8 +131,10 @@ def _number(digits: str) -> float:
 
 def _units(value: object) -> list[object]:
     """Return what the limit of keys counts for: a batch's members, else the whole."""
-    if isinstance(value, dict) and isinstance(value.get("events"), list):
-        return [value["events"]] if not value["events"] else list(value["events"])
+    for name in _BATCHES if isinstance(value, dict) else ():
+        members = value.get(name)
+        if isinstance(members, list) and members:
+            return [*members, {**value, name: []}]
     return list(value) if isinstance(value, list) else [value]
 
 

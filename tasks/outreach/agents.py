@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from tasks.clock import utcnow
@@ -34,24 +34,22 @@ def agent_of(
     return ensure(session, row, lambda: session.scalars(look).one_or_none())[0]
 
 
+def find_agent(session: Session, congregation_id: UUID, address: str) -> Agent:
+    """Return an agent by its address.
+
+    Raises:
+        NotFound: the session sees none.
+    """
+    return _found(session, _called(congregation_id, address))
+
+
 def get_agent(session: Session, congregation_id: UUID, address: str) -> Agent:
     """Return an agent by its address, and lock it.
 
     Raises:
         NotFound: the session sees none.
     """
-    found = session.scalars(
-        select(Agent)
-        .where(
-            Agent.congregation_id == congregation_id,
-            Agent.address == checked_address(address, "agent"),
-        )
-        .with_for_update()
-        .execution_options(populate_existing=True)
-    ).one_or_none()
-    if found is None:
-        raise _unknown()
-    return found
+    return _found(session, _locked(_called(congregation_id, address)))
 
 
 def agent_by_id(session: Session, agent_id: UUID) -> Agent:
@@ -60,14 +58,24 @@ def agent_by_id(session: Session, agent_id: UUID) -> Agent:
     Raises:
         NotFound: the session sees none.
     """
-    found = session.scalars(
-        select(Agent)
-        .where(Agent.id == agent_id)
-        .with_for_update()
-        .execution_options(populate_existing=True)
-    ).one_or_none()
+    return _found(session, _locked(select(Agent).where(Agent.id == agent_id)))
+
+
+def _called(congregation_id: UUID, address: str) -> Select[Agent]:
+    return select(Agent).where(
+        Agent.congregation_id == congregation_id,
+        Agent.address == checked_address(address, "agent"),
+    )
+
+
+def _locked(statement: Select[Agent]) -> Select[Agent]:
+    return statement.with_for_update().execution_options(populate_existing=True)
+
+
+def _found(session: Session, statement: Select[Agent]) -> Agent:
+    found = session.scalars(statement).one_or_none()
     if found is None:
-        raise _unknown()
+        raise NotFound("unknown_agent", "There is no agent with this address.")
     return found
 
 
@@ -124,10 +132,6 @@ def remove_agent(session: Session, agent: Agent, actor: Actor) -> None:
     _record(session, actor, "agent.removed", agent, f"Removed {agent.address}")
     session.delete(agent)
     session.flush()
-
-
-def _unknown() -> NotFound:
-    return NotFound("unknown_agent", "There is no agent with this address.")
 
 
 def _record(

@@ -18,7 +18,7 @@ from tasks.models.base import new_id
 from tasks.models.contact import Contact, ContactSource
 from tasks.outreach.checks import CONTACT, checked_address
 from tasks.outreach.ensuring import ensure
-from tasks.outreach.versions import check_version
+from tasks.outreach.versions import Expected, check_version
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +37,14 @@ def save_contact(
     values: Mapping[str, object],
     *,
     source: ContactSource = ContactSource.API,
-    expected: int | None = None,
+    expected: Expected | None = None,
     now: datetime | None = None,
 ) -> SavedContact:
     """Create or change a contact; what ``values`` leaves out stays as it is.
 
     Args:
         values: ``display_name`` and ``metadata``; ``None`` clears.
-        expected: the version that the caller has read; None: whatever there is.
+        expected: versions that the caller has read; None: whatever there is.
 
     Raises:
         InvalidInput: the address or a value cannot be accepted.
@@ -53,9 +53,8 @@ def save_contact(
     at = now or utcnow()
     normal = checked_address(address, "address")
     clean = checked(values, CONTACT)
-    if expected is not None:
-        known = locked_contact(session, congregation_id, normal)
-        check_version(known.version if known else None, expected)
+    known = locked_contact(session, congregation_id, normal)
+    check_version(known.version if known else None, expected)
     row, created = contact_of(session, congregation_id, normal, source, at)
     changed = apply_values(row, clean)
     if changed and not created:
@@ -120,15 +119,28 @@ def locked_contact(
     ).one_or_none()
 
 
-def remove_contact(session: Session, congregation_id: UUID, address: str) -> Contact:
+def remove_contact(
+    session: Session,
+    congregation_id: UUID,
+    address: str,
+    *,
+    expected: Expected | None = None,
+) -> Contact:
     """Remove a contact and its engagements; suppressions of the address stay.
 
     Raises:
         NotFound: the session sees no such contact.
+        Conflict: ``version_mismatch``, somebody else has changed it since.
     """
     row = locked_contact(session, congregation_id, checked_address(address, "address"))
+    check_version(row.version if row else None, expected)
     if row is None:
-        raise NotFound("unknown_contact", "There is no contact with this address.")
+        raise unknown_contact()
     session.delete(row)
     session.flush()
     return row
+
+
+def unknown_contact() -> NotFound:
+    """Return the refusal of a contact that is not there."""
+    return NotFound("unknown_contact", "There is no contact with this address.")

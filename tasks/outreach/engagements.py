@@ -22,7 +22,7 @@ from tasks.outreach.checks import ENGAGEMENT, check_quiet, checked_address
 from tasks.outreach.contacts import contact_of
 from tasks.outreach.ensuring import ensure
 from tasks.outreach.scheduling import schedule, touch
-from tasks.outreach.versions import check_version
+from tasks.outreach.versions import Expected, check_version
 
 #: Columns that have another name than their field.
 _ATTRIBUTES: Final[Mapping[str, str]] = {"metadata": "details"}
@@ -45,7 +45,7 @@ def save_engagement(
     values: Mapping[str, object],
     *,
     source: ContactSource = ContactSource.API,
-    expected: int | None = None,
+    expected: Expected | None = None,
     now: datetime | None = None,
 ) -> SavedEngagement:
     """Enrol a contact or change its engagement; what ``values`` leaves out stays.
@@ -56,7 +56,7 @@ def save_engagement(
     Args:
         values: fields of ``checks.ENGAGEMENT``; ``None`` clears, and a cleared
             ``next_action_at`` stops the engagement.
-        expected: the version that the caller has read; None: whatever there is.
+        expected: versions that the caller has read; None: whatever there is.
 
     Raises:
         InvalidInput: an address or a value cannot be accepted.
@@ -67,8 +67,7 @@ def save_engagement(
     normal = checked_address(address, "address")
     clean = checked(values, ENGAGEMENT)
     found = locked_engagement(session, congregation_id, agent_address, normal)
-    if expected is not None:
-        check_version(found.version if found else None, expected)
+    check_version(found.version if found else None, expected)
     created = False
     if found is None:
         contact = contact_of(session, congregation_id, normal, source, at)[0]
@@ -82,15 +81,27 @@ def save_engagement(
 
 
 def enrol(
-    session: Session,
-    agent: Agent,
-    contact: Contact,
-    now: datetime,
-    *,
-    import_id: UUID | None = None,
+    session: Session, agent: Agent, contact: Contact, now: datetime
 ) -> tuple[Engagement, bool]:
     """Return an agent's engagement with a contact, and whether it is new."""
-    row = Engagement(
+    return ensure(
+        session,
+        new_engagement(agent, contact, now),
+        lambda: session.scalars(
+            _locked().where(
+                Engagement.congregation_id == contact.congregation_id,
+                Engagement.agent_id == agent.id,
+                Engagement.contact_id == contact.id,
+            )
+        ).one_or_none(),
+    )
+
+
+def new_engagement(
+    agent: Agent, contact: Contact, now: datetime, *, import_id: UUID | None = None
+) -> Engagement:
+    """Return an engagement that is not added yet, without a schedule."""
+    return Engagement(
         id=new_id(),
         congregation_id=contact.congregation_id,
         agent_id=agent.id,
@@ -100,21 +111,13 @@ def enrol(
         details={},
         revision=0,
         wake_state=WakeState.IDLE,
+        stop_on_reply=False,
+        outbound_count=0,
+        inbound_count=0,
         import_id=import_id,
         version=1,
         created_at=now,
         updated_at=now,
-    )
-    return ensure(
-        session,
-        row,
-        lambda: session.scalars(
-            _locked().where(
-                Engagement.congregation_id == contact.congregation_id,
-                Engagement.agent_id == agent.id,
-                Engagement.contact_id == contact.id,
-            )
-        ).one_or_none(),
     )
 
 
@@ -165,6 +168,29 @@ def get_engagement(session: Session, engagement_id: UUID) -> Engagement:
     if found is None:
         raise unknown_engagement()
     return found
+
+
+def remove_engagement(
+    session: Session,
+    congregation_id: UUID,
+    agent: str,
+    address: str,
+    *,
+    expected: Expected | None = None,
+) -> None:
+    """Remove an engagement; its contact and its suppressions stay.
+
+    Raises:
+        NotFound: the session sees no such engagement.
+        Conflict: ``version_mismatch``, somebody else has changed it since.
+    """
+    by, normal = checked_address(agent, "agent"), checked_address(address, "address")
+    row = locked_engagement(session, congregation_id, by, normal)
+    check_version(row.version if row else None, expected)
+    if row is None:
+        raise unknown_engagement()
+    session.delete(row)
+    session.flush()
 
 
 def unknown_engagement() -> NotFound:

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal
 
 from tasks.errors import Conflict
 
 #: The code of the refusal; the API answers it with 412.
 VERSION_MISMATCH: Final = "version_mismatch"
+#: The versions that a caller accepts; "*": any, as long as there is a row.
+Expected = frozenset[int] | Literal["*"]
 
 
-def check_version(found: int | None, expected: int) -> None:
+def check_version(found: int | None, expected: Expected | None) -> None:
     """Refuse a change that was made up from an older version.
 
     Args:
         found: the version there is, of a locked row; None: there is no row.
+        expected: None: whatever there is, or is not.
 
     Raises:
         Conflict: they differ.
     """
-    if found == expected:
+    if expected is None or (found is not None and expected == "*"):
+        return
+    if expected != "*" and found in expected:
         return
     is_there = "has changed" if found is not None else "is gone"
     raise Conflict(

@@ -34,12 +34,40 @@ ROUTES: tuple[tuple[str, str, Any], ...] = (
     ("PUT", "/bookings/<id>", {"podcast_id": "only", "start_time": DATE}),
     ("PUT", "/episodes/<id>", {"podcast_id": "only", "title": "x"}),
     ("PUT", "/guests/<id>", {"podcast_id": "only", "name": "x"}),
+    ("GET", "/contacts/<address>", None),
+    ("PUT", "/contacts/<address>", {"display_name": "x"}),
+    ("DELETE", "/contacts/<address>", None),
+    ("GET", "/agents/<agent>/contacts", None),
+    ("GET", "/agents/<agent>/contacts/<address>", None),
+    ("PUT", "/agents/<agent>/contacts/<address>", {"stage": "x"}),
+    ("DELETE", "/agents/<agent>/contacts/<address>", None),
+    (
+        "POST",
+        "/agents/<agent>/contacts/<address>/messages",
+        {"direction": "inbound", "message_id": "m"},
+    ),
+    ("POST", "/agents/<agent>/pause", None),
+    ("POST", "/agents/<agent>/resume", None),
+    ("POST", "/contact-imports/<id>/undo", None),
+    ("GET", "/webhook-endpoints/<id>", None),
+    ("PUT", "/webhook-endpoints/<id>", {"description": "x"}),
+    ("DELETE", "/webhook-endpoints/<id>", None),
+    *(
+        ("POST", f"/webhook-endpoints/<id>/{verb}", None)
+        for verb in ("secret", "enable", "disable", "test")
+    ),
+    ("POST", "/webhook-deliveries/<id>/retry", None),
 )
 #: Routes that name no record; looked at below.
 WITHOUT_ID = {
     ("POST", "/events"),
     ("GET", "/executions"),
     ("GET", "/scheduled-jobs"),
+    ("GET", "/contacts"),
+    ("POST", "/contacts/import"),
+    ("GET", "/webhook-endpoints"),
+    ("POST", "/webhook-endpoints"),
+    ("GET", "/webhook-deliveries"),
     ("GET", "/openapi.json"),
 }
 
@@ -66,6 +94,9 @@ def fill(api: Api) -> None:
     api.put("/bookings/only", {**podcast, "start_time": DATE})
     api.put("/episodes/only", {**podcast, "title": "Secret"})
     api.put("/guests/only", {**podcast, "name": "Secret"})
+    contact = {"display_name": "Secret"}
+    api.put("/contacts/only@example.org", contact)
+    api.put("/agents/only@agents.org/contacts/only@example.org", {"stage": "Secret"})
     event = {"trigger_type": "booking.confirmed", "event_id": "only"}
     assert api.post("/events", {**event, **podcast}).status_code == 202
 
@@ -87,9 +118,11 @@ def test_a_stranger_s_record_is_as_good_as_none(
 ) -> None:
     extra = {} if body is None else {"json": body}
     path = path.replace("<path:id>", "only").replace("<id>", "only")
+    path = path.replace("<address>", "only@example.org")
+    path = path.replace("<agent>", "only@agents.org")
     answer = stranger.call(method, path, **extra)
-    if (method, path) == ("PUT", "/podcasts/only"):
-        assert answer.status_code == 201  # a podcast of its own
+    if method == "PUT" and ("@" in path or path == "/podcasts/only"):
+        assert answer.status_code == 201  # a record of its own
     elif method == "PUT":
         assert answer.status_code in {404, 422}
     else:
