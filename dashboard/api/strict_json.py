@@ -131,11 +131,13 @@ def _number(digits: str) -> float:
 
 def _units(value: object) -> list[object]:
     """Return what the limit of keys counts for: a batch's members, else the whole."""
-    for name in _BATCHES if isinstance(value, dict) else ():
+    if not isinstance(value, dict):
+        return list(value) if isinstance(value, list) else [value]
+    for name in _BATCHES:
         members = value.get(name)
         if isinstance(members, list) and members:
             return [*members, {**value, name: []}]
-    return list(value) if isinstance(value, list) else [value]
+    return [value]
 
 
 def _check_contents(unit: object) -> None:
