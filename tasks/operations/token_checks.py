@@ -13,6 +13,7 @@ SCOPES: Final[Mapping[str, str]] = {
     "events:write": "Report events.",
     "records:write": "Create and change podcasts, bookings, episodes and guests.",
     "records:read": "Read these records and what became of events.",
+    "webhooks:manage": "Add and change webhook endpoints, which hear of every event.",
 }
 NAME_MAX: Final = 120
 

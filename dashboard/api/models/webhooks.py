@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 from uuid import UUID
 
 from pydantic import AfterValidator, Field
@@ -13,6 +13,9 @@ from dashboard.api.models.answers import Output
 from dashboard.api.models.outreach import Paged
 from dashboard.api.models.records import Change
 from tasks.models import DeliveryState, EndpointEnd, Reason
+
+
+DeliveryStateWord = Literal["pending", "running", "delivered", "failed", "disabled"]
 
 
 def _uuid(value: str) -> str:
@@ -56,7 +59,7 @@ class RotateIn(Input):
 class DeliveriesQuery(Paged):
     """Which deliveries to list."""
 
-    state: DeliveryState | None = None
+    state: DeliveryStateWord | None = None
 
 
 class EndpointAnswer(Output):
