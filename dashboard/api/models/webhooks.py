@@ -14,7 +14,6 @@ from dashboard.api.models.outreach import Paged
 from dashboard.api.models.records import Change
 from tasks.models import DeliveryState, EndpointEnd, Reason
 
-
 DeliveryStateWord = Literal["pending", "running", "delivered", "failed", "disabled"]
 
 
