@@ -13,13 +13,14 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from tasks.crashpoints import reached
 from tasks.lane import COUNT_CAP, Backlog, Bench
 from tasks.models.operation import OPEN, Operation, OperationState
 from tasks.operations.pieces import work
+from tasks.operations.seeing import within_scope
 
 TRIES_MAX: Final = 5
 
@@ -59,9 +60,9 @@ def sweep(bench: Bench, limit: int) -> OperationSweep:
 
 
 def backlog(session: Session, now: datetime) -> Backlog:
-    """Return how many operations are open."""
+    """Return how many operations are open, of the congregations that are seen."""
     del now
-    is_open = Operation.state.in_(OPEN)
+    is_open = and_(Operation.state.in_(OPEN), within_scope(session))
     some = select(Operation.id).where(is_open).limit(COUNT_CAP).subquery()
     return Backlog(
         n_due=session.scalar(select(func.count()).select_from(some)) or 0,

@@ -21,11 +21,16 @@ def seen_by(session: Session, actor: Actor) -> ColumnElement[bool]:
     One about several congregations is seen by operators of all of them, and by who
     began it.
     """
+    own = and_(Operation.congregation_id.is_(None), Operation.actor == actor.name)
+    return or_(within_scope(session), own)
+
+
+def within_scope(session: Session) -> ColumnElement[bool]:
+    """Return what makes an operation one of the congregations that a session sees."""
     scope = scope_of(session)
     if scope is Scope.EVERY:
         return true()
-    own = and_(Operation.congregation_id.is_(None), Operation.actor == actor.name)
-    return or_(Operation.congregation_id.in_(tuple(scope)), own)
+    return Operation.congregation_id.in_(tuple(scope))
 
 
 def find(session: Session, operation_id: UUID, actor: Actor) -> Operation:

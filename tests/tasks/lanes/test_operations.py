@@ -16,6 +16,7 @@ from sqlalchemy import Engine, func, insert, select, text
 from sqlalchemy.orm import Session, sessionmaker
 
 from tasks.automation.events import AutomationEvent, emit_events
+from tasks.db import CongregationSession, set_scope
 from tasks.lanes import operations
 from tasks.models import (
     AuditEntry,
@@ -308,13 +309,16 @@ def test_two_workers_at_once_share_no_rows(
 
 
 def test_the_backlog_counts_open_operations(
-    make_session: Sessions, noon: Callable[[], datetime]
+    engine: Engine, make_session: Sessions, noon: Callable[[], datetime]
 ) -> None:
     with make_session.begin() as session:
         _executions(session, _rule(session), 201, S.FAILED)
         _start(session, OperationKind.RETRY_EXECUTIONS)
         waiting = operations.backlog(session, noon())
         assert (waiting.n_due, waiting.oldest_due_at) == (1, NOW)
+    with CongregationSession(engine) as session:
+        set_scope(session, frozenset({new_id()}))  # somebody else's
+        assert operations.backlog(session, noon()).n_due == 0
     _drain(make_session)
     with make_session() as session:
         assert operations.backlog(session, noon()).n_due == 0
