@@ -350,3 +350,22 @@ def test_a_failed_one_says_so_and_can_be_resumed(
     page = as_operator.get(url).text
     assert "The same piece failed 5 times." in page
     assert f'action="{url}/resume"' in page
+
+
+def test_a_replay_that_finds_nothing_new_leaves_the_answer_to_why(
+    as_operator: FlaskClient, make_db: sessionmaker[Session], rule: Rule
+) -> None:
+    with make_db.begin() as session:
+        event = AutomationEvent(
+            "booking.confirmed",
+            "show",
+            booking_id="b1",
+            congregation_id=rule.congregation_id,
+        )
+        emit_automation_event(session, event, now=AN_HOUR_AGO)
+        id_ = session.scalars(select(Event.id)).one()
+    url = "/why/bonifatius/bookings/b1"
+    assert "already asked for" not in as_operator.get(url).text
+    _confirm(as_operator, f"/events/{id_}/replay")
+    assert "already asked for" not in as_operator.get(url).text
+    assert "already asked for" in as_operator.get(f"/events/{id_}").text

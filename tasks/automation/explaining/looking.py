@@ -12,7 +12,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 from tasks.automation.entities import Record
 from tasks.models.booking import Booking
 from tasks.models.episode import Episode
-from tasks.models.event import Decision, Event
+from tasks.models.event import Decision, DecisionOutcome, Event
 from tasks.models.execution import Execution
 from tasks.models.rule import Rule
 from tasks.models.scheduled_job import JobState, ScheduledJob
@@ -80,10 +80,12 @@ def _events(session: Session, record: Record) -> dict[str, Event]:
 def _decisions(
     session: Session, events: Sequence[UUID], rules: Sequence[UUID]
 ) -> dict[tuple[UUID, UUID], Decision]:
+    """Return the latest decision of each; a yes stands, whatever a replay found."""
+    is_yes = case((Decision.outcome == DecisionOutcome.FIRED, 1), else_=0)
     rows = session.scalars(
         select(Decision)
         .where(Decision.event_id.in_(events), Decision.rule_id.in_(rules))
-        .order_by(Decision.created_at, Decision.id)
+        .order_by(is_yes, Decision.created_at, Decision.id)
     )
     return {(row.event_id, row.rule_id): row for row in rows if row.event_id}
 
