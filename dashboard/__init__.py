@@ -45,6 +45,7 @@ PAGES: Final = (
     "lanes",
     "congregations",
     "suppressions",
+    "outreach",
     "unsubscribe",
     "tokens",
     "operators.views",

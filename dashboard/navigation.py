@@ -33,6 +33,7 @@ SECTIONS: Final = (
     Section("scheduled.index", "Scheduled", "clock"),
     Section("events.index", "Events", "broadcast"),
     Section("rules.index", "Rules", "diagram-3"),
+    Section("outreach.index", "Outreach", "person-lines-fill"),
     Section("why.index", "Why?", "question-circle"),
     Section("operations.index", "Operations", "collection-play"),
     Section("lanes.index", "Lanes", "signpost-split"),

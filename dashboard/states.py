@@ -73,6 +73,15 @@ LOOKS: Final[Mapping[str, StateLook]] = {
     # operations on many rows
     "queued": _L("Queued", "clock", "waiting", "Begins within seconds."),
     "done": _L("Done", "check-lg", "good", "It has come to its end."),
+    # engagements
+    "armed": _L("Armed", "alarm", "waiting", "Wakes the agent at its instant."),
+    "announced": _L("Announced", "bell", "good", "The agent was woken."),
+    "passed": _L("Passed", "skip-forward", "quiet", "Its instant woke nobody."),
+    "set_aside": _L(
+        "Set aside", "exclamation-triangle", "bad", "No event could be made of it."
+    ),
+    "replied": _L("Replied", "reply", "good", "The contact has answered."),
+    "suppressed": _L("Suppressed", "envelope-slash", "warn", "It gets no mails."),
     # rules, lanes, workers, operators, tokens
     "enabled": _L("Enabled", "check-lg", "good", "It takes part."),
     "disabled": _L("Disabled", "pause-fill", "quiet", "It is switched off."),

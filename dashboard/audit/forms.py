@@ -23,6 +23,10 @@ SUBJECT_KINDS: Final = (
     "suppression",
     "endpoint",
     "delivery",
+    "engagement",
+    "contact",
+    "agent",
+    "contact_import",
     "operator",
 )
 #: What browsers send for a datetime-local field, with and without seconds.

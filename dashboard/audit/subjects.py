@@ -22,6 +22,8 @@ PAGES: Final[Mapping[str, tuple[str, str]]] = {
     "endpoint": ("webhooks.detail", "endpoint_id"),
     "delivery": ("webhooks.delivery", "delivery_id"),
     "event": ("events.detail", "event_id"),
+    "engagement": ("outreach.detail", "engagement_id"),
+    "contact": ("outreach.contact", "contact_id"),
     "operator": ("operators.edit", "operator_id"),
 }
 

@@ -43,6 +43,12 @@ class SuppressionForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
         invalid_choice_message="Choose a congregation.",
         description="Others may still write to the address.",
     )
+    agent = StringField(
+        "For this agent alone",
+        description="Optional: an agent’s address. Others may still write, and mails of "
+        "rules go out.",
+        render_kw={"inputmode": "email", "autocomplete": "off"},
+    )
     reason = RadioField(
         "Why",
         invalid_choice_message="Choose why.",

@@ -52,13 +52,15 @@ def create() -> ResponseReturnValue:
             form.address.data or "",
             form.why,
             actor(),
+            agent=form.agent.data or "",
             note=form.note.data or "",
         )
     except InvalidInput as refused:
         form.refuse(refused)
         return render("suppressions/form.html", form=form), 422
     db.session.commit()
-    flash(f"{row.address} gets no mails from now on.", "success")
+    by = f" from {row.agent}" if row.agent else ""
+    flash(f"{row.address} gets no mails{by} from now on.", "success")
     return redirect(url_for(".index"), 303)
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from sqlalchemy.orm import Session
 
+from tasks.automation.fields import checked
 from tasks.errors import Conflict
+from tasks.models.contact import Contact
 from tasks.models.engagement import Agent, Engagement, PassedBecause, WakeState
 from tasks.operations.audit import Actor, Subject, record
+from tasks.outreach.checks import ENGAGEMENT
+from tasks.outreach.engagements import apply_values
 from tasks.outreach.scheduling import acknowledge, schedule, touch, wake_again
 
 
@@ -70,6 +75,42 @@ def try_again(session: Session, row: Engagement, actor: Actor, now: datetime) ->
 def remove(session: Session, row: Engagement, actor: Actor) -> None:
     """Remove an engagement; its contact and its suppressions stay."""
     _record(session, row, actor, "removed")
+    session.delete(row)
+    session.flush()
+
+
+def edit(
+    session: Session,
+    row: Engagement,
+    values: Mapping[str, object],
+    actor: Actor,
+    now: datetime,
+) -> bool:
+    """Change an engagement's fields; returns whether any was another.
+
+    Raises:
+        InvalidInput: a value cannot be accepted.
+    """
+    changed = apply_values(row, checked(values, ENGAGEMENT))
+    if changed:
+        _changed(session, row, actor, "edited", now)
+    return changed
+
+
+def note(session: Session, row: Engagement, actor: Actor, verb: str) -> None:
+    """Write down what was done to an engagement elsewhere."""
+    _record(session, row, actor, verb)
+
+
+def remove_contact(session: Session, row: Contact, actor: Actor) -> None:
+    """Remove a contact and its engagements; suppressions of the address stay."""
+    record(
+        session,
+        actor,
+        "contact.removed",
+        Subject("contact", str(row.id), row.congregation_id),
+        f"Removed the contact {row.address}",
+    )
     session.delete(row)
     session.flush()
 

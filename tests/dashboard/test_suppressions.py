@@ -64,6 +64,20 @@ def test_an_address_is_stopped_and_shown(
         assert told.actor == "operator@example.org"
 
 
+def test_one_agent_alone_may_be_stopped_beside_everybody(
+    as_operator: Browser, congregation: Congregation
+) -> None:
+    for agent in ("Sales@Agents.org", "", "sales@agents.org"):
+        answer = as_operator.post(
+            "/suppressions/", data=entry(congregation, agent=agent)
+        )
+    assert answer.status_code == 422
+    assert "on the list already" in words(answer)
+    page = words(as_operator.get("/suppressions/"))
+    assert page.count("for sales@agents.org alone") == 1
+    assert page.count("zoe@example.org</strong>") == 2
+
+
 def test_who_unsubscribed_is_shown_with_who_did_it(
     as_viewer: Browser, congregation: Congregation, sqlite_engine: Engine
 ) -> None:
@@ -82,6 +96,7 @@ def test_who_unsubscribed_is_shown_with_who_did_it(
         ({"address": ""}, "not an e-mail address"),
         ({"address": "a@b.org, c@d.org"}, "Give one e-mail address"),
         ({"address": "a\x00@b.org"}, "control characters"),
+        ({"agent": "sales"}, "not an e-mail address"),
         ({"note": "x" * 201}, "at most 200 characters"),
         ({"reason": "unsubscribed"}, "Choose why."),
         ({"reason": "nosuch"}, "Choose why."),

@@ -40,8 +40,10 @@ from tasks.operations.audit import Actor, Subject, record
 from tasks.operations.rule_versions import keep_version
 from tasks.operations.suppressions import suppress
 from tasks.operations.tokens import SCOPES, create_token
+from tasks.outreach.import_rows import How
+from tasks.outreach.importing import import_contacts
 from tests.dashboard.conftest import Browser
-from tests.support import factories
+from tests.support import factories, outreach
 from tests.support.factories import NOW
 from tests.support.webhooks import webhooks
 
@@ -163,6 +165,12 @@ def _twin(session: Session, slug: str, mark: str) -> Twin:
     )
     session.add(operation)
     session.flush()
+    engaged = outreach.engagement(
+        session, tenant, f"{mark}@example.org", agent=f"{mark}@agents.org", stage=mark
+    )
+    listed = import_contacts(
+        session, tenant, [{"address": f"l-{mark}@example.org"}], How(), Actor(mark)
+    )
     token, _ = create_token(
         session, tenant, f"Site {mark}", SCOPES, None, Actor("system")
     )
@@ -189,6 +197,10 @@ def _twin(session: Session, slug: str, mark: str) -> Twin:
             "job_id": str(job.id),
             "operation_id": str(operation.id),
             "token_id": str(token.id),
+            "engagement_id": str(engaged.id),
+            "contact_id": str(engaged.contact_id),
+            "agent_id": str(engaged.agent_id),
+            "contact_import_id": str(listed.row.id),
             "suppression_id": str(silent.id),
             **factories.sources(session, tenant, mark),
             **webhooks(session, event, mark),

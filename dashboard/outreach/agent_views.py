@@ -1,0 +1,56 @@
+"""The page of agents: who is woken, and who is paused."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from flask import flash, redirect, url_for
+from flask.typing import ResponseReturnValue
+
+from dashboard.extensions import db
+from dashboard.filters import plural
+from dashboard.outreach import queries
+from dashboard.outreach.views import bp
+from dashboard.security import actor, require
+from dashboard.web import render
+from tasks.clock import utcnow
+from tasks.outreach import agents as engine
+
+
+@bp.get("/agents")
+def agents() -> str:
+    """List agents by address."""
+    rows = queries.agents(db.session(), utcnow())
+    return render("outreach/agents.html", rows=rows)
+
+
+@bp.post("/agents/<uuid:agent_id>/pause")
+def pause_agent(agent_id: UUID) -> ResponseReturnValue:
+    """Wake an agent no more."""
+    agent = engine.agent_by_id(db.session(), agent_id)
+    engine.pause_agent(db.session(), agent, actor())
+    db.session.commit()
+    flash(f"{agent.address} is paused: what comes due passes.", "success")
+    return redirect(url_for(".agents"), 303)
+
+
+@bp.post("/agents/<uuid:agent_id>/resume")
+def resume_agent(agent_id: UUID) -> ResponseReturnValue:
+    """Wake an agent again."""
+    agent = engine.agent_by_id(db.session(), agent_id)
+    n = engine.resume_agent(db.session(), agent, actor())
+    db.session.commit()
+    past = f" {plural(n, 'schedule')} that came due meanwhile stay passed." if n else ""
+    flash(f"{agent.address} is woken again.{past}", "success")
+    return redirect(url_for(".agents"), 303)
+
+
+@bp.post("/agents/<uuid:agent_id>/remove")
+@require("admin")
+def remove_agent(agent_id: UUID) -> ResponseReturnValue:
+    """Remove an agent with its engagements."""
+    agent = engine.agent_by_id(db.session(), agent_id)
+    engine.remove_agent(db.session(), agent, actor())
+    db.session.commit()
+    flash(f"{agent.address} is removed, with its engagements.", "success")
+    return redirect(url_for(".agents"), 303)

@@ -1,0 +1,156 @@
+"""What the pages of outreach read: few queries, whatever the number of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import Row, Select, func, select
+from sqlalchemy.orm import Session
+
+from dashboard.paging import Page, paginate
+from tasks.errors import NotFound
+from tasks.models import (
+    Agent,
+    Congregation,
+    Contact,
+    ContactImport,
+    Engagement,
+    WakeState,
+)
+from tasks.outreach.engagements import unknown_engagement
+from tasks.outreach.finding import Wanted, engagements
+
+#: Rows that a section of a page shows at most.
+SHOWN_MAX: Final = 100
+#: Congregations that a form offers at most.
+CHOICES_MAX: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """An engagement as a list shows it."""
+
+    row: Engagement
+    contact: Contact
+    agent: Agent
+    is_suppressed: bool
+    congregation: str
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether the engagement or its agent is paused."""
+        return self.row.paused_at is not None or self.agent.paused_at is not None
+
+
+_Statement = Select[Engagement, Contact, Agent, bool, str]
+
+
+def listed(
+    session: Session, wanted: Wanted, cursor: str | None, limit: int
+) -> Page[Listed]:
+    """Return a page of engagements, newest first."""
+    page = paginate(session, _named(wanted), [Engagement.id.desc()], cursor, limit)
+    rows = [Listed(*row) for row in page.rows]
+    return Page(rows, page.next_cursor, page.previous_cursor)
+
+
+def engagement(session: Session, engagement_id: UUID) -> Listed:
+    """Return one engagement.
+
+    Raises:
+        NotFound: the session sees none.
+    """
+    statement = _named(Wanted()).where(Engagement.id == engagement_id)
+    found = session.execute(statement).one_or_none()
+    if found is None:
+        raise unknown_engagement()
+    return Listed(*found)
+
+
+def of_contact(session: Session, contact_id: UUID) -> Sequence[Listed]:
+    """Return a contact's engagements, newest first."""
+    statement = _named(Wanted(contact_id=contact_id))
+    ordered = statement.order_by(Engagement.id.desc()).limit(SHOWN_MAX)
+    return [Listed(*row) for row in session.execute(ordered)]
+
+
+def contacts(
+    session: Session, beginning: str, cursor: str | None, limit: int
+) -> Page[Row[Contact, str]]:
+    """Return a page of contacts with their congregation's names, newest first."""
+    statement = select(Contact, Congregation.name).join(
+        Congregation, Congregation.id == Contact.congregation_id
+    )
+    if beginning:
+        statement = statement.where(
+            Contact.address.startswith(beginning.lower(), autoescape=True)
+        )
+    return paginate(session, statement, [Contact.id.desc()], cursor, limit)
+
+
+def contact(session: Session, contact_id: UUID) -> Row[Contact, Congregation]:
+    """Return one contact.
+
+    Raises:
+        NotFound: the session sees none.
+    """
+    statement = select(Contact, Congregation).join(
+        Congregation, Congregation.id == Contact.congregation_id
+    )
+    found = session.execute(statement.where(Contact.id == contact_id)).one_or_none()
+    if found is None:
+        raise NotFound("unknown_contact", "There is no such contact.")
+    return found
+
+
+def agents(
+    session: Session, now: datetime
+) -> Sequence[Row[Agent, str, int, datetime | None]]:
+    """Return agents with how many engagements are armed, and the oldest overdue."""
+    armed = (
+        select(
+            Engagement.agent_id,
+            func.count().label("n"),
+            func.min(Engagement.wake_at).filter(Engagement.wake_at <= now).label("due"),
+        )
+        .where(Engagement.wake_state == WakeState.ARMED)
+        .group_by(Engagement.agent_id)
+        .subquery()
+    )
+    found = session.execute(
+        select(Agent, Congregation.name, func.coalesce(armed.c.n, 0), armed.c.due)
+        .join(Congregation, Congregation.id == Agent.congregation_id)
+        .outerjoin(armed, armed.c.agent_id == Agent.id)
+        .order_by(Agent.address, Agent.id)
+        .limit(SHOWN_MAX)
+    )
+    return found.all()
+
+
+def imports(session: Session) -> Sequence[Row[ContactImport, str]]:
+    """Return the newest lists with their congregation's names."""
+    found = session.execute(
+        select(ContactImport, Congregation.name)
+        .join(Congregation, Congregation.id == ContactImport.congregation_id)
+        .order_by(ContactImport.created_at.desc(), ContactImport.id.desc())
+        .limit(SHOWN_MAX)
+    )
+    return found.all()
+
+
+def congregations(session: Session) -> Sequence[Congregation]:
+    """Return the congregations that a form may offer, by name."""
+    statement = select(Congregation).order_by(Congregation.name).limit(CHOICES_MAX)
+    return session.scalars(statement).all()
+
+
+def _named(wanted: Wanted) -> _Statement:
+    return (
+        engagements(wanted)
+        .add_columns(Congregation.name)
+        .join(Congregation, Congregation.id == Engagement.congregation_id)
+    )
