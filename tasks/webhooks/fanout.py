@@ -115,7 +115,7 @@ def _made(session: Session, wishes: Sequence[Wish], now: datetime) -> list[UUID]
 
 def _row(wish: Wish, now: datetime) -> dict[str, Any]:
     return {
-        "id": new_id(),
+        "id": new_id(now),
         "congregation_id": wish.event.congregation_id,
         "endpoint_id": wish.endpoint_id,
         "message_id": wish.event.id,

@@ -45,7 +45,7 @@ def keep_messages(session: Session, events: Sequence[Event], now: datetime) -> N
 
 def trial_message(congregation_id: UUID, now: datetime) -> WebhookMessage:
     """Return a message that tells of nothing."""
-    id_ = new_id()
+    id_ = new_id(now)
     told = {"message": "This is a test. Nothing happened."}
     return WebhookMessage(
         congregation_id=congregation_id,
