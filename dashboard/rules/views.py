@@ -46,6 +46,7 @@ def index() -> str:
         is_filtered=not wanted.is_empty,
         page=page,
         counts=queries.counts(session, [row.rule.id for row in page.rows], utcnow()),
+        counted_max=queries.COUNTED_MAX,
         sentence=sentence,
         has_congregations=bool(found),
     )
@@ -67,6 +68,7 @@ def detail(rule_id: UUID) -> str:
         later=later(row.rule),
         trigger=TRIGGERS.get(row.rule.trigger_type),
         counts=queries.counts(session, [rule_id], now).get(rule_id, queries.Counts()),
+        counted_max=queries.COUNTED_MAX,
         n_jobs=n_jobs,
         n_outdated=history.n_outdated(session, row.rule),
         n_executions=n_executions,
