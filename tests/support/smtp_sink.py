@@ -7,6 +7,7 @@ import ssl
 import threading
 import time
 import warnings
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from email import message_from_bytes, policy
@@ -233,12 +234,12 @@ class _Running:
         tls: ssl.SSLContext | None,
     ) -> None:
         self._loop = asyncio.new_event_loop()
+        self._protocols: weakref.WeakSet[SMTP] = weakref.WeakSet()
+        self._make = protocol
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
         self._server = asyncio.run_coroutine_threadsafe(
-            self._loop.create_server(
-                lambda: protocol(self._loop), "127.0.0.1", port, ssl=tls
-            ),
+            self._loop.create_server(self._accepted, "127.0.0.1", port, ssl=tls),
             self._loop,
         ).result(10)
         self.port: int = self._server.sockets[0].getsockname()[1]
@@ -249,10 +250,19 @@ class _Running:
         self._thread.join(10)
         self._loop.close()
 
+    def _accepted(self) -> SMTP:
+        protocol = self._make(self._loop)
+        self._protocols.add(protocol)
+        return protocol
+
     async def _close(self) -> None:
         self._server.close()
+        for protocol in self._protocols:
+            if protocol.transport is not None:
+                protocol.transport.abort()
         pending = asyncio.all_tasks() - {asyncio.current_task()}
         for task in pending:
             task.cancel()
         await asyncio.gather(*pending, return_exceptions=True)
-        await asyncio.sleep(0)  # lets the transports call connection_lost
+        for _ in range(3):  # lets the transports call connection_lost and close
+            await asyncio.sleep(0)

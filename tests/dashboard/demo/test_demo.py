@@ -40,6 +40,7 @@ from tasks.models import (
     Rule,
     ScheduledJob,
 )
+from tasks.operations.lane_starts import startable
 from tests.support.servers import free_port
 
 
@@ -72,7 +73,8 @@ def demo(environ: dict[str, str]) -> Iterator[Engine]:
     assert any(LOGIN in line and PASSWORD in line for line in told)
     yield engine
     engine.dispose()
-    actions.configure(Config.from_environ({"VAR_DIR": environ["VAR_DIR"]}))
+    plain = Config.from_environ({"VAR_DIR": environ["VAR_DIR"]})
+    actions.configure(plain, startable())
 
 
 @pytest.fixture
