@@ -253,11 +253,11 @@ def _rows_of(make_db: sessionmaker[Session], twin: Twin) -> dict[str, list[objec
         for mapper in Base.registry.mappers:
             model = mapper.class_
             if issubclass(model, OfCongregation) or model in (AuditEntry, Operation):
-                table = mapper.local_table
+                table = Base.metadata.tables[model.__tablename__]
                 rows = session.execute(
                     select(table).where(table.c.congregation_id == twin.id)
                 )
-                found[table.name] = sorted(map(repr, rows))
+                found[table.name] = [*sorted(map(repr, rows))]
         return found
 
 
