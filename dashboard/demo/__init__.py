@@ -16,6 +16,7 @@ from dashboard.demo.people import LOGIN, PASSWORD
 from dashboard.demo.settings import DemoPorts
 from dashboard.demo.story import PAST, Story
 from dashboard.demo.timelapse import Timelapse
+from dashboard.demo.wakeups import make_outreach
 from tasks.automation import actions
 from tasks.clock import utcnow
 from tasks.config import Config
@@ -63,6 +64,7 @@ def _make(config: Config, ports: DemoPorts) -> None:
     lapse.play(Story(parish, now).steps())
     with begin() as session:
         make_endpoints(session, parish, box, ports.hooks, now)
+        make_outreach(session, parish, now)
         make_operators(session)
     engine.dispose()
 

@@ -75,6 +75,13 @@ DETAILS = {
         r"/events/[0-9a-f-]{36}",
         r"/events/[0-9a-f-]{36}/replay",
     ),
+    "engagement": ("/outreach/", r"/outreach/[0-9a-f-]{36}"),
+    "engagement-edit": (
+        "/outreach/",
+        r"/outreach/[0-9a-f-]{36}",
+        r"/outreach/[0-9a-f-]{36}/edit",
+    ),
+    "contact": ("/outreach/contacts", r"/outreach/contacts/[0-9a-f-]{36}"),
     "rule": ("/rules/", r"/rules/[0-9a-f-]{36}"),
     "rule-versions": (
         "/rules/",
