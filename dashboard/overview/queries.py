@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from dashboard.filtering import LATE_AFTER
 from dashboard.lanes.queries import alive_workers
+from dashboard.webhooks.told import n_troubled
 from tasks.lane import COUNT_CAP
 from tasks.models import (
     ApiToken,
@@ -38,6 +39,7 @@ class Needs:
     late: int  # executions that no worker took in time
     late_jobs: int
     paused_lanes: Sequence[LaneSetting]
+    endpoints: int  # of webhooks, about to be switched off or off by themselves
     has_worker: bool
     since: datetime  # the start of RECENT, for the link to the list
 
@@ -50,6 +52,7 @@ class Needs:
             or self.late
             or self.late_jobs
             or self.paused_lanes
+            or self.endpoints
         )
 
 
@@ -63,7 +66,7 @@ class FirstSteps:
 
 
 def needs(session: Session, *, now: datetime) -> Needs:
-    """Return what asks for an operator now; six queries on indexes."""
+    """Return what asks for an operator now; seven queries on indexes."""
     since = now - RECENT
     failed = Matching(state=ExecutionState.FAILED, since=since)
     quarantined = Matching(state=ExecutionState.QUARANTINED)
@@ -78,6 +81,7 @@ def needs(session: Session, *, now: datetime) -> Needs:
             .where(LaneSetting.is_paused.is_(True))
             .order_by(LaneSetting.paused_at)
         ).all(),
+        endpoints=n_troubled(session),
         has_worker=bool(alive_workers(session, now=now)),
         since=since,
     )

@@ -259,3 +259,17 @@ def test_a_viewer_looks_and_an_operator_changes_no_endpoint(
     for verb in ("secret", "delete"):
         assert as_operator.post(f"/webhooks/{id_}/{verb}").status_code == 403
     assert as_operator.post(f"/webhooks/{id_}/test").status_code == 303
+
+
+def test_the_overview_says_that_an_endpoint_needs_somebody(
+    as_admin: Browser, office: Office
+) -> None:
+    id_ = office.add(as_admin)
+    office.happen()
+    assert "Webhook endpoints" not in text(as_admin, "/")
+    with office.make.begin() as session:
+        endpoint = session.get_one(Endpoint, id_)
+        endpoint.failing_since = endpoint.warned_at = utcnow()
+        endpoint.failures = 7
+    assert "Webhook endpoints" in text(as_admin, "/")
+    assert "it is switched off at" in text(as_admin, f"/webhooks/{id_}")
