@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import func, select
 
 from tasks.automation import AutomationEvent, emit_events
+from tasks.automation.events import emit_own_all
 from tasks.lanes import fanout
 from tasks.models import Congregation, DeliveryState, OutboxEntry, WebhookMessage
 from tasks.webhooks import messages
@@ -164,3 +165,20 @@ def test_nobody_listens_costs_no_statement(desk: Desk) -> None:
         (done,) = emit_events(session, [told(desk)], now=desk.now)
     assert done.success
     assert not [one for one in silent if "outbox" in one or "endpoints " in one]
+
+
+def test_events_of_our_own_are_told_as_well(desk: Desk) -> None:
+    desk.endpoint()
+    due = AutomationEvent(
+        "contact.due",
+        None,
+        event_id="engagement-1",
+        congregation_id=desk.world.id,
+        context={"contact": {"address": "ada@example.org"}},
+    )
+    with desk.begin() as session:
+        emit_own_all(session, [due], desk.now)
+    assert len(desk.work().delivered) == 1
+    (hook,) = desk.sink.requests
+    assert hook.json["type"] == "contact.due"
+    assert hook.json["data"]["contact"] == {"address": "ada@example.org"}
