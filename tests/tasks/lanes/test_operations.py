@@ -293,11 +293,9 @@ def test_operations_take_turns(make_session: Sessions) -> None:
     ]
 
 
-def test_two_workers_at_once_share_no_rows(
-    engine: Engine, make_session: Sessions
-) -> None:
-    if engine.dialect.name == "sqlite":
-        pytest.skip("SQLite has one writer at a time")
+# SQLite has one writer at a time.
+@pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
+def test_two_workers_at_once_share_no_rows(make_session: Sessions) -> None:
     with make_session.begin() as session:
         _executions(session, _rule(session), 401, S.FAILED)
         id_ = _start(session, OperationKind.RETRY_EXECUTIONS)
