@@ -11,7 +11,7 @@ from tasks.errors import InvalidInput
 #: What a token may do, with the sentence that operators read.
 SCOPES: Final[Mapping[str, str]] = {
     "events:write": "Report events.",
-    "records:write": "Create and change podcasts, bookings, episodes, guests and engagements.",
+    "records:write": "Create and change podcasts, bookings, guests, contacts and more.",
     "records:read": "Read these records and what became of events.",
     "webhooks:manage": "Add and change webhook endpoints, which hear of every event.",
 }
