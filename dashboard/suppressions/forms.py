@@ -45,8 +45,8 @@ class SuppressionForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
     )
     agent = StringField(
         "For this agent alone",
-        description="Optional: an agent’s address. Others may still write, and mails of "
-        "rules go out.",
+        description="Optional: an agent’s address. Others may still write, and rules’ "
+        "mails go out.",
         render_kw={"inputmode": "email", "autocomplete": "off"},
     )
     reason = RadioField(
