@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from dashboard.paging import Key, Page, paginate
+from dashboard.webhooks.health import Health, healths
 from tasks.errors import NotFound
 from tasks.models import (
     Congregation,
@@ -20,30 +21,11 @@ from tasks.models import (
     Endpoint,
     WebhookMessage,
 )
-from tasks.models.base import born_from
 
-#: How far back the health of an endpoint looks.
-HEALTH: Final = timedelta(hours=24)
 #: Deliveries that an endpoint's page shows.
 RECENT: Final = 20
 #: Endpoints that a filter offers at most.
 CHOICES_MAX: Final = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Health:
-    """How many deliveries of the last day stand where: state -> number."""
-
-    counts: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def total(self) -> int:
-        """All of them."""
-        return sum(self.counts.values())
-
-    def n(self, *states: str) -> int:
-        """Return how many are in one of these states."""
-        return sum(self.counts.get(state, 0) for state in states)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +76,9 @@ def endpoints(
     )
     keys: list[Key] = [Endpoint.created_at.desc(), Endpoint.id.desc()]
     page = paginate(session, statement, keys, cursor, limit)
-    healths = _healths(session, [row[0].id for row in page.rows], now)
+    found = healths(session, [row[0].id for row in page.rows], now)
     rows = [
-        EndpointRow(endpoint, name, slug, healths.get(endpoint.id, Health()))
+        EndpointRow(endpoint, name, slug, found[endpoint.id])
         for endpoint, name, slug in page.rows
     ]
     return Page(rows, page.next_cursor, page.previous_cursor)
@@ -115,7 +97,7 @@ def endpoint(session: Session, endpoint_id: UUID, now: datetime) -> EndpointRow:
     ).one_or_none()
     if found is None:
         raise NotFound("unknown_endpoint", "There is no such endpoint.")
-    health = _healths(session, [endpoint_id], now).get(endpoint_id, Health())
+    health = healths(session, [endpoint_id], now)[endpoint_id]
     return EndpointRow(found[0], found[1], found[2], health)
 
 
@@ -191,17 +173,3 @@ def choices(session: Session) -> Sequence[tuple[UUID, str]]:
         .limit(CHOICES_MAX)
     )
     return [(id_, description or url[:80]) for id_, description, url in rows]
-
-
-def _healths(
-    session: Session, ids: Sequence[UUID], now: datetime
-) -> Mapping[UUID, Health]:
-    rows = session.execute(
-        select(Delivery.endpoint_id, Delivery.state, func.count())
-        .where(Delivery.endpoint_id.in_(ids), Delivery.id >= born_from(now - HEALTH))
-        .group_by(Delivery.endpoint_id, Delivery.state)
-    )
-    found: dict[UUID, dict[str, int]] = {}
-    for endpoint_id, state, n in rows:
-        found.setdefault(endpoint_id, {})[state.value] = n
-    return {endpoint_id: Health(counts) for endpoint_id, counts in found.items()}
