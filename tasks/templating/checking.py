@@ -146,12 +146,19 @@ def _problem_with(variable: Variable, variables: Collection[str]) -> str | None:
     names = [str(segment) for segment in segments]
     name = ".".join(names)
     stem = name.rpartition(".")[0] if names[-1] in _BUILT_IN else name
-    if name in variables or stem in variables:
+    if name in variables or stem in variables or _is_open(name, variables):
         return None
     members = [each for each in variables if each.startswith(f"{name}.")]
     if members:
         return f"{name} is a group of values; choose one, such as {members[0]}."
     return _no_such_value(name, list(variables))
+
+
+def _is_open(name: str, variables: Collection[str]) -> bool:
+    """Whether it is within metadata, whose names producers choose."""
+    return any(
+        each.endswith(".metadata") and name.startswith(f"{each}.") for each in variables
+    )
 
 
 def _no_such_value(name: str, variables: Sequence[str]) -> str:
