@@ -40,12 +40,22 @@ OPERATORS: Final[Mapping[Kind, tuple[Operator, ...]]] = {
     Kind.DATE: (_O.BEFORE, _O.AFTER, *_ALWAYS),
     Kind.TOLD: tuple(Operator),
 }
-_NUMBERS: Final = frozenset({"booking.revision", "episode.episode_number"})
+_NUMBERS: Final = frozenset(
+    {
+        "booking.revision",
+        "episode.episode_number",
+        "engagement.revision",
+        "engagement.outbound_count",
+    }
+)
+#: Values whose members producers choose.
+_OPEN: Final = "contact.metadata."
 _DATE_ENDS: Final = ("_time", "_at", "_for")
 #: Fields that have few values; another one would never be met.
 _VALUES: Final[Mapping[str, tuple[str, ...]]] = {
     "booking.status": tuple(BookingStatus),
     "episode.status": tuple(EpisodeStatus),
+    "engagement.replied": ("true", "false"),
 }
 
 
@@ -56,6 +66,8 @@ def fields_of(trigger: Trigger) -> tuple[str, ...]:
 
 def is_told(field: str, trigger: Trigger) -> bool:
     """Whether only a producer's own context can have the field."""
+    if field.startswith(_OPEN) and trigger.subject == "contact":
+        return True
     root = field.partition(".")[0]
     return all(name.partition(".")[0] != root for name in fields_of(trigger))
 

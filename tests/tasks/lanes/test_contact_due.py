@@ -14,6 +14,8 @@ from sqlalchemy import Engine, event, func, select, update
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session, sessionmaker
 
+from tasks.automation.condition_checks import problems_of
+from tasks.automation.triggers import TRIGGERS
 from tasks.lane import tally
 from tasks.lanes.contact_due import BatchLost, ContactDueSweep, backlog, sweep
 from tasks.models import (
@@ -30,6 +32,7 @@ from tasks.models import (
 from tasks.operations.audit import SYSTEM
 from tasks.operations.suppressions import lift, suppress
 from tasks.outreach import agents, deeds
+from tasks.outreach.contacts import save_contact
 from tasks.outreach.engagements import get_engagement, save_engagement
 from tasks.outreach.telling import event_id_of
 from tests.support import factories
@@ -159,6 +162,33 @@ def test_rules_hear_of_it_and_mail_the_agent(
         assert (execution.recipient, execution.podcast_id) == (AGENT, None)
         reasons = set(session.scalars(select(Decision.reason)))
         assert reasons == {None, "out_of_scope"}
+
+
+def test_rules_may_ask_for_what_the_event_says(
+    make_session: Sessions, add: Callable[..., UUID], tenant: UUID
+) -> None:
+    asks = (
+        ("engagement.outbound_count", "less", "1"),
+        ("engagement.replied", "is", "false"),
+        ("contact.metadata.city", "is", "Basel"),
+    )
+    rows = [
+        {"field": field, "operator": operator, "value": value}
+        for field, operator, value in asks
+    ]
+    assert problems_of({"rows": rows}, TRIGGERS["contact.due"]) == {}
+    with make_session.begin() as session:
+        settings = factories.EMAIL_SETTINGS | {"recipient": "agent"}
+        rule = {"trigger_type": "contact.due", "settings": settings}
+        factories.rule(session, tenant, **rule, conditions={"rows": rows})
+    add()
+    add("max@example.org")
+    with make_session.begin() as session:
+        city = {"city": "Basel"}
+        save_contact(session, tenant, ADDRESS, {"metadata": city})
+    _sweep(make_session)
+    with make_session() as session:
+        assert session.scalar(select(func.count()).select_from(Execution)) == 1
 
 
 def test_a_suppressed_address_and_a_paused_agent_wake_nobody_but_others_do(
