@@ -25,12 +25,9 @@ from dashboard.api.preconditions import etag, expected_version, preconditions
 from tasks.models import Agent, Contact, Direction, Engagement, WakeState
 from tasks.operations.audit import Actor
 from tasks.outreach.agents import find_agent, get_agent, pause_agent, resume_agent
-from tasks.outreach.engagements import (
-    remove_engagement,
-    save_engagement,
-    unknown_engagement,
-)
+from tasks.outreach.engagements import remove_engagement, save_engagement
 from tasks.outreach.finding import Wanted, engagements
+from tasks.outreach.looking import unknown_engagement
 from tasks.outreach.messages import Mail, note_message
 
 _ONE = "/agents/<agent>/contacts/<address>"

@@ -15,9 +15,10 @@ from tasks.models import Direction, SuppressionReason
 from tasks.operations.suppressions import suppress
 from tasks.outreach import deeds
 from tasks.outreach.contacts import save_contact
-from tasks.outreach.engagements import get_engagement, save_engagement
+from tasks.outreach.engagements import save_engagement
 from tasks.outreach.import_rows import How
 from tasks.outreach.importing import import_contacts
+from tasks.outreach.looking import get_engagement
 from tasks.outreach.messages import Mail, note_message
 
 _INVITES: Final = f"invitations@{DOMAIN}"

@@ -17,7 +17,8 @@ from tasks.clock import utcnow
 from tasks.errors import InvalidInput
 from tasks.models import ContactSource
 from tasks.outreach import deeds
-from tasks.outreach.engagements import get_engagement, save_engagement
+from tasks.outreach.engagements import save_engagement
+from tasks.outreach.looking import get_engagement
 
 
 @bp.get("/new")

@@ -21,8 +21,8 @@ from tasks.models import (
     Engagement,
     WakeState,
 )
-from tasks.outreach.engagements import unknown_engagement
 from tasks.outreach.finding import Wanted, engagements
+from tasks.outreach.looking import unknown_engagement
 
 #: Rows that a section of a page shows at most.
 SHOWN_MAX: Final = 100

@@ -21,7 +21,7 @@ from tasks.clock import utcnow
 from tasks.models import Engagement
 from tasks.operations.audit import Actor
 from tasks.outreach import deeds
-from tasks.outreach.engagements import get_engagement
+from tasks.outreach.looking import get_engagement
 
 bp: Final = Blueprint("outreach", __name__, url_prefix="/outreach")
 
@@ -56,7 +56,7 @@ def detail(engagement_id: UUID) -> str:
 def wake(engagement_id: UUID) -> ResponseReturnValue:
     """Schedule an engagement for now."""
     return _do(
-        engagement_id, deeds.wake_now, "Scheduled for now; the next sweep wakes it."
+        engagement_id, deeds.wake_now, "Scheduled for now: the agent is woken at once."
     )
 
 
@@ -83,7 +83,7 @@ def resume(engagement_id: UUID) -> ResponseReturnValue:
 @bp.post("/<uuid:engagement_id>/try-again")
 def try_again(engagement_id: UUID) -> ResponseReturnValue:
     """Let the lane look once more at what was set aside."""
-    return _do(engagement_id, deeds.try_again, "The next sweep looks at it again.")
+    return _do(engagement_id, deeds.try_again, "It is looked at again at once.")
 
 
 @bp.post("/<uuid:engagement_id>/remove")

@@ -91,19 +91,32 @@ def contact_of(
     if found is not None:
         return found, False
     known_congregation(session, congregation_id)
-    row = Contact(
+    row = new_contact(congregation_id, address, source, now)
+    return ensure(
+        session, row, lambda: locked_contact(session, congregation_id, address)
+    )
+
+
+def new_contact(
+    congregation_id: UUID,
+    address: str,
+    source: ContactSource,
+    now: datetime,
+    *,
+    import_id: UUID | None = None,
+) -> Contact:
+    """Return a contact that is not added yet."""
+    return Contact(
         id=new_id(),
         congregation_id=congregation_id,
         address=address,
         display_name="",
         details={},
         source=source,
+        import_id=import_id,
         version=1,
         created_at=now,
         updated_at=now,
-    )
-    return ensure(
-        session, row, lambda: locked_contact(session, congregation_id, address)
     )
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy.orm import Session
 
+from tasks import doorbell
 from tasks.automation.fields import checked
 from tasks.errors import Conflict
 from tasks.models.contact import Contact
@@ -15,6 +17,8 @@ from tasks.operations.audit import Actor, Subject, record
 from tasks.outreach.checks import ENGAGEMENT
 from tasks.outreach.engagements import apply_values
 from tasks.outreach.scheduling import acknowledge, schedule, touch, wake_again
+
+LANE: Final = "contact_due"
 
 
 def pause(session: Session, row: Engagement, actor: Actor, now: datetime) -> None:
@@ -44,9 +48,10 @@ def resume(session: Session, row: Engagement, actor: Actor, now: datetime) -> bo
 
 
 def wake_now(session: Session, row: Engagement, actor: Actor, now: datetime) -> None:
-    """Schedule an engagement for now: the next sweep announces it."""
+    """Schedule an engagement for now, and let the lane look at once."""
     schedule(row, now)
     _changed(session, row, actor, "scheduled", now)
+    doorbell.ask(session, LANE)
 
 
 def stop(session: Session, row: Engagement, actor: Actor, now: datetime) -> None:
@@ -70,6 +75,7 @@ def try_again(session: Session, row: Engagement, actor: Actor, now: datetime) ->
         raise Conflict("not_set_aside", "This engagement is not set aside.")
     wake_again(row, now)
     _changed(session, row, actor, "tried", now)
+    doorbell.ask(session, LANE)
 
 
 def remove(session: Session, row: Engagement, actor: Actor) -> None:

@@ -8,12 +8,10 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from tasks.automation.fields import checked
 from tasks.clock import utcnow
-from tasks.errors import NotFound
 from tasks.models.base import new_id
 from tasks.models.contact import Contact, ContactSource
 from tasks.models.engagement import Agent, Engagement, WakeState
@@ -21,6 +19,7 @@ from tasks.outreach.agents import agent_of
 from tasks.outreach.checks import ENGAGEMENT, check_quiet, checked_address
 from tasks.outreach.contacts import contact_of
 from tasks.outreach.ensuring import ensure
+from tasks.outreach.looking import locked, locked_engagement, unknown_engagement
 from tasks.outreach.scheduling import schedule, touch
 from tasks.outreach.versions import Expected, check_version
 
@@ -88,7 +87,7 @@ def enrol(
         session,
         new_engagement(agent, contact, now),
         lambda: session.scalars(
-            _locked().where(
+            locked().where(
                 Engagement.congregation_id == contact.congregation_id,
                 Engagement.agent_id == agent.id,
                 Engagement.contact_id == contact.id,
@@ -140,36 +139,6 @@ def apply_values(row: Engagement, clean: Mapping[str, Any]) -> bool:
     return changed
 
 
-def locked_engagement(
-    session: Session, congregation_id: UUID, agent: str, address: str
-) -> Engagement | None:
-    """Return an engagement by normalised addresses, and lock it."""
-    return session.scalars(
-        _locked()
-        .join(Agent, Agent.id == Engagement.agent_id)
-        .where(
-            Engagement.congregation_id == congregation_id,
-            Engagement.address == address,
-            Agent.congregation_id == congregation_id,
-            Agent.address == agent,
-        )
-    ).one_or_none()
-
-
-def get_engagement(session: Session, engagement_id: UUID) -> Engagement:
-    """Return an engagement, and lock it.
-
-    Raises:
-        NotFound: the session sees none.
-    """
-    found = session.scalars(
-        _locked().where(Engagement.id == engagement_id)
-    ).one_or_none()
-    if found is None:
-        raise unknown_engagement()
-    return found
-
-
 def remove_engagement(
     session: Session,
     congregation_id: UUID,
@@ -191,18 +160,3 @@ def remove_engagement(
         raise unknown_engagement()
     session.delete(row)
     session.flush()
-
-
-def unknown_engagement() -> NotFound:
-    """Return the refusal of an engagement that is not there."""
-    return NotFound(
-        "unknown_engagement", "This agent has no engagement with this contact."
-    )
-
-
-def _locked() -> Select[Engagement]:
-    return (
-        select(Engagement)
-        .with_for_update(of=Engagement)
-        .execution_options(populate_existing=True)
-    )

@@ -25,6 +25,7 @@ from tasks.operations.audit import Actor, Subject, record
 from tasks.outreach.agents import agent_of
 from tasks.outreach.checks import checked_address
 from tasks.outreach.contacts import apply_values as apply_to_contact
+from tasks.outreach.contacts import new_contact
 from tasks.outreach.engagements import apply_values, new_engagement
 from tasks.outreach.import_rows import (
     How,
@@ -102,7 +103,8 @@ def import_contacts(
             "import_raced",
             "Somebody else makes the same contacts known right now; try again.",
         ) from error
-    made.counts = {str(word): n for word, n in _counts(lines).items()}
+    counts = Counter(str(line.outcome) for line in lines)
+    made.counts = dict(counts)
     _record(session, made, actor)
     session.flush()
     return ImportDone(made, lines)
@@ -140,7 +142,13 @@ def _take_contact(session: Session, place: _Place, row: ListRow) -> Line:
     known = place.contacts.get(row.address)
     outcome = RowOutcome.UNCHANGED
     if known is None:
-        new = place.contacts[row.address] = _new_contact(place, row.address)
+        new = place.contacts[row.address] = new_contact(
+            place.row.congregation_id,
+            row.address,
+            ContactSource.IMPORT,
+            place.now,
+            import_id=place.row.id,
+        )
         apply_to_contact(new, row.contact)
         session.add(new)
         outcome = RowOutcome.CREATED
@@ -176,25 +184,6 @@ def _enrol(
         return False
     touch(found, place.now)
     return True
-
-
-def _new_contact(place: _Place, address: str) -> Contact:
-    return Contact(
-        id=new_id(),
-        congregation_id=place.row.congregation_id,
-        address=address,
-        display_name="",
-        details={},
-        source=ContactSource.IMPORT,
-        import_id=place.row.id,
-        version=1,
-        created_at=place.now,
-        updated_at=place.now,
-    )
-
-
-def _counts(lines: Sequence[Line]) -> Counter[RowOutcome]:
-    return Counter(line.outcome for line in lines)
 
 
 def _shown(filename: str) -> str:

@@ -20,7 +20,7 @@ from tasks.models.engagement import (
     WakeState,
 )
 from tasks.outreach.checks import checked_address
-from tasks.outreach.engagements import locked_engagement, unknown_engagement
+from tasks.outreach.looking import locked_engagement, unknown_engagement
 from tasks.outreach.scheduling import pass_over, touch
 
 ID_MAX: Final = 255

@@ -33,7 +33,8 @@ from tasks.operations.audit import SYSTEM
 from tasks.operations.suppressions import lift, suppress
 from tasks.outreach import agents, deeds
 from tasks.outreach.contacts import save_contact
-from tasks.outreach.engagements import get_engagement, save_engagement
+from tasks.outreach.engagements import save_engagement
+from tasks.outreach.looking import get_engagement
 from tasks.outreach.telling import event_id_of
 from tests.support import factories
 from tests.support.factories import NOW
