@@ -47,7 +47,8 @@ class TokenForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
     scopes = SelectMultipleField(
         "It may",
         choices=[SelectChoice(scope, text) for scope, text in SCOPES.items()],
-        default=list(SCOPES),
+        # Who manages endpoints decides where all events go: not by default.
+        default=[scope for scope in SCOPES if not scope.endswith(":manage")],
         widget=ListWidget(prefix_label=False),
         option_widget=CheckboxInput(),
     )
