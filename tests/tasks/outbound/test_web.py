@@ -32,7 +32,7 @@ BODY = {
     "data": {"guest": {"name": "Zoë 🎙"}},
 }
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
-POSTER = WebPoster(BOX, UrlRules(allow=LOOPBACK, http=True), total_seconds=1.0)
+POSTER = WebPoster(BOX, UrlRules(allow=LOOPBACK, http=True), total_seconds=20.0)
 
 Post = Callable[..., Outcome]
 
@@ -102,9 +102,9 @@ def test_no_receiver_can_hold_us_longer_than_the_deadline(
     hook_sink.answer("/hook", Reply(200, kind=kind))
 
     began = time.monotonic()
-    outcome = post(hook_sink.url())
+    outcome = post(hook_sink.url(), replace(POSTER, total_seconds=1.0))
 
-    assert time.monotonic() - began < 2.0
+    assert time.monotonic() - began < 10.0  # it would hang for ever
     assert isinstance(outcome, TryAgain)
     assert outcome.is_unknown
     assert "did not answer within 1 seconds" in outcome.error
