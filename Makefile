@@ -25,7 +25,7 @@ test: $(VENV)/.dev ## Run every test, with a real PostgreSQL and a real Redis
 
 screens: $(VENV)/.dev ## Make the pictures of README and docs anew
 	@mkdir -p docs/screens
-	SCREENS=docs/screens $(BIN)/python -m pytest -q -p no:randomly tests/browser/test_screens.py
+	SCREENS=docs/screens $(BIN)/python -m pytest -q -p no:randomly tests/browser/test_screens.py tests/browser/test_mail_look.py
 
 chaos: $(VENV)/.dev ## Break things for hours, or replay a break (TIER=nightly SEED=...)
 	TIER=$(or $(TIER),nightly) $(BIN)/python -m pytest -q -rP tests/chaos
