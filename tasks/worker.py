@@ -70,6 +70,7 @@ class Worker:
         )
         self._bench = make_bench(config, self._engine)
         self._stop = threading.Event()
+        self._is_asked_to_stop = False
         queue.configure(config)
         self._pools = [self._pool(lane) for lane in lanes]
         self._consumers = [LaneConsumer(pool) for pool in self._pools]
@@ -84,8 +85,12 @@ class Worker:
         return self._health.port
 
     def stop(self) -> None:
-        """Begin the clean end; safe to call from a signal handler or another thread."""
-        self._stop.set()
+        """Begin the clean end soon; safe from a signal handler or another thread.
+
+        A signal handler may interrupt the very thread that holds the lock of an event:
+        setting the event there would wait for ever.  So this only leaves a note.
+        """
+        self._is_asked_to_stop = True
 
     def run(self) -> None:
         """Work until ``stop``, then finish what is held and give back the rest.
@@ -122,15 +127,20 @@ class Worker:
                 self._obey_settings()
                 return
             except SQLAlchemyError:
-                if time.monotonic() > deadline or self._stop.wait(1.0):
+                if time.monotonic() > deadline or self._is_asked_to_stop:
                     raise
+                time.sleep(1.0)
                 logger.warning("worker.waits_for_database")
 
     def _watch(self, *, until: threading.Event, deadline: float = float("inf")) -> None:
         """Renew leases, obey settings and tell that we live, until the event is set."""
         leases = _Due(self._config.lease.total_seconds() / 4)
         settings, beat = _Due(_LOOK_SECONDS), _Due(_BEAT_SECONDS)
-        while not until.is_set() and time.monotonic() < deadline:
+        while time.monotonic() < deadline:
+            if self._is_asked_to_stop:
+                self._stop.set()
+            if until.is_set():
+                return
             try:
                 if leases.is_now():
                     self._renew_leases()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import sys
 import threading
 from types import FrameType
 
@@ -29,10 +30,10 @@ def demo(lifeline: bool) -> None:
     queue.configure(config)
     if lifeline:
         hold_lifeline()
-    stopping = threading.Event()
 
     def stop(_signum: int, _frame: FrameType | None) -> None:
-        stopping.set()
+        # Not an event: its lock may be held by the very thread that is interrupted.
+        sys.exit(0)
 
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
@@ -41,4 +42,4 @@ def demo(lifeline: bool) -> None:
         database(config) as engine,
         sinks(DemoPorts.from_environ(os.environ), config.var_dir / "mail", chance),
     ):
-        Trickle(sessions(engine).begin, chance).run(stopping)
+        Trickle(sessions(engine).begin, chance).run(threading.Event())

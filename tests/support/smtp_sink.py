@@ -257,6 +257,10 @@ class _Running:
 
     async def _close(self) -> None:
         self._server.close()
+        for _ in range(
+            5
+        ):  # who was just accepted gets a transport, which can be closed
+            await asyncio.sleep(0)
         for protocol in self._protocols:
             if protocol.transport is not None:
                 protocol.transport.abort()
