@@ -259,7 +259,7 @@ class _Running:
         self._server.close()
         for _ in range(
             5
-        ):  # who was just accepted gets a transport, which can be closed
+        ):  # who was just accepted gets a transport first
             await asyncio.sleep(0)
         for protocol in self._protocols:
             if protocol.transport is not None:
