@@ -257,9 +257,7 @@ class _Running:
 
     async def _close(self) -> None:
         self._server.close()
-        for _ in range(
-            5
-        ):  # who was just accepted gets a transport first
+        for _ in range(5):  # who was just accepted gets a transport first
             await asyncio.sleep(0)
         for protocol in self._protocols:
             if protocol.transport is not None:
