@@ -43,7 +43,7 @@ def keys_left(client: redis.Redis, keys: Sequence[str]) -> Callable[[bool], int]
 
 
 def _ask(client: redis.Redis, *words: str) -> Any:  # noqa: ANN401  # redis has no types for it
-    return client.execute_command(*words)  # type: ignore[no-untyped-call]
+    return client.execute_command(*words)  # type: ignore[no-untyped-call]  # redis has no types for it
 
 
 def analyze(address: str) -> None:

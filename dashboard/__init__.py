@@ -71,7 +71,7 @@ def create_app(config: Config) -> Flask:
     # Rules are checked by what this installation allows.
     actions.configure(config, startable())
     if config.proxy_hops:  # without proxies anybody could write these headers
-        app.wsgi_app = ProxyFix(  # type: ignore[method-assign]
+        app.wsgi_app = ProxyFix(  # type: ignore[method-assign]  # the way Flask means it
             app.wsgi_app, x_for=config.proxy_hops, x_proto=config.proxy_hops
         )
     app.session_interface = sessions.DatabaseSessions()

@@ -18,5 +18,5 @@ def back(endpoint: str, **values: object) -> ResponseReturnValue:
     target = came_from.path + (f"?{came_from.query}" if came_from.query else "")
     is_ours = came_from.netloc == request.host and came_from.path.startswith("/")
     if not is_ours or came_from.path.startswith(("//", "/\\")):
-        target = url_for(endpoint, **values)  # type: ignore[arg-type]
+        target = url_for(endpoint, **values)  # type: ignore[arg-type]  # url_for names its own parameters too
     return redirect(target, 303)

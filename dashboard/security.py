@@ -55,7 +55,7 @@ def require(role: RoleWord) -> Callable[[View], View]:
     """
 
     def mark(view: View) -> View:
-        view.minimum_role = RoleName(role)  # type: ignore[attr-defined]
+        view.minimum_role = RoleName(role)  # type: ignore[attr-defined]  # a mark on the view
         return view
 
     return mark

@@ -87,7 +87,7 @@ class HealthServer:
                 self.end_headers()
                 self.wfile.write(raw)
 
-            def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+            def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the parent's name
                 """Stay silent: probes come every few seconds."""
 
         return Handler

@@ -62,7 +62,7 @@ for _kind, _handler in HANDLERS.items():
 @api.get("/openapi.json", doc_ui=False)
 def openapi() -> dict[str, Any]:
     """Return the description of this API for programs; needs no token."""
-    document: dict[str, Any] = dict(current_app.api_doc)  # type: ignore[attr-defined]
+    document: dict[str, Any] = dict(current_app.api_doc)  # type: ignore[attr-defined]  # flask-openapi3 sets it
     components = dict(document.get("components", {}))
     components["securitySchemes"] = {
         "token": {"type": "http", "scheme": "bearer", "bearerFormat": "crl_…"}

@@ -85,7 +85,7 @@ def _around(
         return _response(_done(view, caller, given, raw))
 
     # flask-openapi3 describes the models, and leaves the checking to us.
-    run.__delay_validate_request__ = True  # type: ignore[attr-defined]
+    run.__delay_validate_request__ = True  # type: ignore[attr-defined]  # flask-openapi3 reads it
     run.__annotations__ = dict(models)
     if reader is not None:
         run.__annotations__["body"] = reader.described_by

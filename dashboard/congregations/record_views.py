@@ -50,7 +50,7 @@ def _page(
     kind: Kind,
     congregation: Congregation,
     record: Record,
-    **values: Any,  # noqa: ANN401
+    **values: Any,  # noqa: ANN401  # a template takes anything
 ) -> str:
     session, cursor = db.session(), request.args.get("cursor")
     bookings = bookings_of(session, record)

@@ -92,7 +92,7 @@ def _hook_handler(chance: random.Random) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             self.wfile.write(raw)
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the parent's name
             """Stay silent: the console shows every call."""
 
     return Handler

@@ -85,7 +85,7 @@ def _flat(
             yield prefix + label, _text(name, value, titles)
 
 
-def _text(name: str, value: Any, titles: Mapping[str, str]) -> str:  # noqa: ANN401
+def _text(name: str, value: Any, titles: Mapping[str, str]) -> str:  # noqa: ANN401  # a field of any type
     if name == "podcast_ids":
         ids = value if isinstance(value, list) else []
         named = sorted(titles.get(each, each) for each in ids)

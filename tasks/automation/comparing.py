@@ -74,7 +74,7 @@ def order_of_numbers(seen: object, wanted: str) -> Order:
     number, other = number_of(seen), number_of(wanted)
     if number is None or other is None:
         return None
-    return -1 if number < other else int(number > other)  # type: ignore[return-value]
+    return -1 if number < other else int(number > other)  # type: ignore[return-value]  # both are of one type by now
 
 
 def number_of(value: object) -> Decimal | None:

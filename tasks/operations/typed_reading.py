@@ -21,7 +21,7 @@ class Reading:
 
     problems: dict[str, str] = field(default_factory=dict)  # path -> sentence
 
-    def read(self, kind: Any, value: object, path: str) -> Any:  # noqa: ANN401
+    def read(self, kind: Any, value: object, path: str) -> Any:  # noqa: ANN401  # a type given at run time
         """Return ``value`` as a ``kind``; None, and a problem at ``path``, if wrong.
 
         Args:
@@ -46,13 +46,13 @@ class Reading:
         is_meant = kind is str and isinstance(value, bool | int | float)
         return self._refuse(path, f"{sentence}{'; put it in quotes' * is_meant}.")
 
-    def _tuple(self, kind: Any, value: object, path: str) -> Any:  # noqa: ANN401
+    def _tuple(self, kind: Any, value: object, path: str) -> Any:  # noqa: ANN401  # a type given at run time
         if not isinstance(value, list):
             return self._refuse(path, f"This must be a list, not {_shown(value)}.")
         read = [self.read(kind, each, f"{path}[{n}]") for n, each in enumerate(value)]
         return tuple(read)
 
-    def _fields(self, kind: Any, value: object, path: str) -> Any:  # noqa: ANN401
+    def _fields(self, kind: Any, value: object, path: str) -> Any:  # noqa: ANN401  # a type given at run time
         if not isinstance(value, Mapping):
             return self._refuse(
                 path, f"This must be names with values, not {_shown(value)}."

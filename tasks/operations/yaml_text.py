@@ -42,7 +42,7 @@ class _Builder:
     events: Iterator[Any]
     lines: dict[str, int] = field(default_factory=dict)
 
-    def value(self, event: Any, path: str, depth: int) -> Any:  # noqa: ANN401
+    def value(self, event: Any, path: str, depth: int) -> Any:  # noqa: ANN401  # PyYAML has no types
         line = _line_of(event)
         self.lines[path] = line
         _refuse_extras(event, line)
@@ -121,7 +121,7 @@ def dump(value: object) -> str:
 class _Dumper(yaml.SafeDumper):  # type: ignore[misc]  # it has no types
     """Writes texts of several lines as they are read."""
 
-    def ignore_aliases(self, data: Any) -> bool:  # noqa: ANN401
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ANN401  # PyYAML has no types
         """Write every value out: what is read knows no aliases."""
         del data
         return True
@@ -138,11 +138,11 @@ def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 _Dumper.add_representer(str, _represent_text)
 
 
-def _line_of(event: Any) -> int:  # noqa: ANN401
+def _line_of(event: Any) -> int:  # noqa: ANN401  # PyYAML has no types
     return int(event.start_mark.line) + 1
 
 
-def _refuse_extras(event: Any, line: int) -> None:  # noqa: ANN401
+def _refuse_extras(event: Any, line: int) -> None:  # noqa: ANN401  # PyYAML has no types
     if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
         raise InvalidYaml(
             line, "Anchors and aliases (& and *) are not read; repeat it."
@@ -151,7 +151,7 @@ def _refuse_extras(event: Any, line: int) -> None:  # noqa: ANN401
         raise InvalidYaml(line, "Tags (!) are not read; leave it out.")
 
 
-def _scalar(event: Any) -> Any:  # noqa: ANN401
+def _scalar(event: Any) -> Any:  # noqa: ANN401  # PyYAML has no types
     text: str = event.value
     is_plain = event.implicit[0]
     if not is_plain:

@@ -71,7 +71,7 @@ def undo_import(
     return done
 
 
-def _remove(session: Session, model: type[Any], *which: Any) -> int:  # noqa: ANN401
+def _remove(session: Session, model: type[Any], *which: Any) -> int:  # noqa: ANN401  # any model and its conditions
     done = session.execute(
         delete(model).where(*which).execution_options(synchronize_session="fetch")
     )

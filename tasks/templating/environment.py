@@ -53,7 +53,7 @@ class MissingValue(LiquidError):
 class _Context(RenderContext):
     """Knows no ``now``, counts all loops together, and looks at the stopwatch."""
 
-    def __init__(self, template: BoundTemplate, **options: Any) -> None:  # noqa: ANN401
+    def __init__(self, template: BoundTemplate, **options: Any) -> None:  # noqa: ANN401  # passed on to the library
         super().__init__(template, **options)
         self.scope = ReadOnlyChainMap(self.locals, self.globals)
         self.stopwatch = Stopwatch()

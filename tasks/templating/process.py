@@ -35,7 +35,7 @@ class Process:
             env={**kept, "PYTHONPATH": paths, "PYTHONUTF8": "1"},
         )
         assert self._child.stdin is not None  # noqa: S101  # narrows the types
-        assert self._child.stdout is not None  # noqa: S101
+        assert self._child.stdout is not None  # noqa: S101  # narrows the type
         self._in = self._child.stdin.fileno()
         self._out = self._child.stdout.fileno()
         os.set_blocking(self._in, False)
