@@ -3,8 +3,16 @@
 from tasks.models.access import ApiToken, AuditEntry, IdempotencyRecord
 from tasks.models.base import Base, OfCongregation, UtcDateTime, new_id
 from tasks.models.booking import Booking, BookingStatus
+from tasks.models.campaign import (
+    Campaign,
+    CampaignState,
+    CampaignTerritory,
+    EndAction,
+    StartAction,
+)
 from tasks.models.congregation import Congregation
 from tasks.models.contact import Contact, ContactImport, ContactSource
+from tasks.models.contact_list import ContactDraft, ContactImportLines
 from tasks.models.delivery import (
     Delivery,
     DeliveryAttempt,
@@ -39,6 +47,20 @@ from tasks.models.lane import (
     WorkerProcess,
     WorkerState,
 )
+from tasks.models.long_job import LongJobState
+from tasks.models.member import (
+    Account,
+    AccountDuty,
+    AccountToken,
+    Consent,
+    Duty,
+    EmergencyContact,
+    Gender,
+    Group,
+    GroupMember,
+    Member,
+    TokenPurpose,
+)
 from tasks.models.operation import (
     Operation,
     OperationKind,
@@ -67,23 +89,34 @@ from tasks.models.source import (
     SourceKind,
 )
 from tasks.models.suppression import STOPS_EVERYTHING, Suppression, SuppressionReason
+from tasks.models.territory import Attribution, Method, Territory, TerritoryKind
 
 __all__ = [
     "SENTENCES",
     "STOPS_EVERYTHING",
+    "Account",
+    "AccountDuty",
+    "AccountToken",
     "Agent",
     "ApiToken",
     "Attempt",
     "AttemptOutcome",
+    "Attribution",
     "AuditEntry",
     "Base",
     "Booking",
     "BookingLink",
     "BookingStatus",
     "CallOutcome",
+    "Campaign",
+    "CampaignState",
+    "CampaignTerritory",
     "Congregation",
+    "Consent",
     "Contact",
+    "ContactDraft",
     "ContactImport",
+    "ContactImportLines",
     "ContactSource",
     "Decision",
     "DecisionOutcome",
@@ -91,6 +124,9 @@ __all__ = [
     "DeliveryAttempt",
     "DeliveryState",
     "Direction",
+    "Duty",
+    "EmergencyContact",
+    "EndAction",
     "Endpoint",
     "EndpointEnd",
     "Engagement",
@@ -107,6 +143,9 @@ __all__ = [
     "ExternalBooking",
     "Feed",
     "FeedItem",
+    "Gender",
+    "Group",
+    "GroupMember",
     "GuestImport",
     "IdempotencyRecord",
     "JobContext",
@@ -116,6 +155,9 @@ __all__ = [
     "LaneSetting",
     "LaneTrigger",
     "LatePolicy",
+    "LongJobState",
+    "Member",
+    "Method",
     "OfCongregation",
     "OffsetUnit",
     "Operation",
@@ -136,8 +178,12 @@ __all__ = [
     "Source",
     "SourceCall",
     "SourceKind",
+    "StartAction",
     "Suppression",
     "SuppressionReason",
+    "Territory",
+    "TerritoryKind",
+    "TokenPurpose",
     "UtcDateTime",
     "WakeState",
     "WebhookMessage",

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy import String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from tasks.clock import utcnow
 from tasks.models.base import Base, Id
+
+RETENTION_MONTHS_MAX: Final = 120
 
 
 class Congregation(Base):
@@ -23,4 +26,6 @@ class Congregation(Base):
     timezone: Mapped[str] = mapped_column(String(64), default="UTC")  # IANA name
     #: Whether an enabled webhook endpoint hears of its events (tasks.webhooks).
     has_endpoints: Mapped[bool] = mapped_column(default=False)
+    #: Months after which who left is anonymised, 1 to RETENTION_MONTHS_MAX.
+    retention_months: Mapped[int] = mapped_column(default=6)
     created_at: Mapped[datetime] = mapped_column(default=utcnow)

@@ -17,6 +17,7 @@ def upgrade() -> None:
         sa.Column("locale", sa.String(length=8), nullable=False),
         sa.Column("timezone", sa.String(length=64), nullable=False),
         sa.Column("has_endpoints", sa.Boolean(), nullable=False),
+        sa.Column("retention_months", sa.Integer(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_congregations")),
         sa.UniqueConstraint("slug", name=op.f("uq_congregations_slug")),
@@ -1287,6 +1288,53 @@ def upgrade() -> None:
             batch_op.f("ix_contact_imports_created_at_id"),
             ["created_at", "id"],
             unique=False,
+        )
+
+    op.create_table(
+        "contact_import_lines",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("import_id", sa.Uuid(), nullable=False),
+        sa.Column("lines", sa.JSON(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "import_id"],
+            ["contact_imports.congregation_id", "contact_imports.id"],
+            name=op.f("fk_contact_import_lines_congregation_id_import_id"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_contact_import_lines_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("import_id", name=op.f("pk_contact_import_lines")),
+    )
+    with op.batch_alter_table("contact_import_lines", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_contact_import_lines_created_at"),
+            ["created_at"],
+            unique=False,
+        )
+
+    op.create_table(
+        "contact_drafts",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("filename", sa.String(length=200), nullable=False),
+        sa.Column("content", sa.JSON(), nullable=False),
+        sa.Column("n_rows", sa.Integer(), nullable=False),
+        sa.Column("created_by", sa.String(length=255), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_contact_drafts_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_contact_drafts")),
+    )
+    with op.batch_alter_table("contact_drafts", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_contact_drafts_created_at"), ["created_at"], unique=False
         )
 
     op.create_table(
