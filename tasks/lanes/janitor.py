@@ -18,6 +18,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from tasks.lane import Backlog, Bench
 from tasks.models.access import IdempotencyRecord
 from tasks.models.base import born_from
+from tasks.models.contact_list import ContactDraft, ContactImportLines
 from tasks.models.delivery import SETTLED as DELIVERY_SETTLED
 from tasks.models.delivery import Delivery, WebhookMessage
 from tasks.models.event import Decision, Event
@@ -38,6 +39,8 @@ KEEP_WORKERS: Final = timedelta(days=1)
 KEEP_CALLS: Final = timedelta(days=30)
 #: Lists of guests that were uploaded and not taken over hold people's addresses.
 KEEP_LISTS: Final = timedelta(days=1)
+#: What became of each row of a list of contacts is shown this long.
+KEEP_LINES: Final = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,8 @@ class JanitorSweep:
     workers: tuple[str, ...] = ()
     calls: tuple[UUID, ...] = ()
     guest_lists: tuple[UUID, ...] = ()
+    contact_lists: tuple[UUID, ...] = ()
+    import_lines: tuple[UUID, ...] = ()
     deliveries: tuple[UUID, ...] = ()
     messages: tuple[UUID, ...] = ()
     operations: tuple[UUID, ...] = ()
@@ -115,11 +120,22 @@ def _what_is_past(bench: Bench) -> Iterator[_Past]:
         (IdempotencyRecord.created_at < answers_before,),
     )
     yield "calls", SourceCall.id, (SourceCall.received_at < now - KEEP_CALLS,)
-    lists_before = now - KEEP_LISTS
-    yield "guest_lists", GuestImport.id, (GuestImport.created_at < lists_before,)
+    yield from _lists(now)
     yield from _webhooks(before)
     silent_since = now - KEEP_WORKERS
     yield "workers", WorkerProcess.id, (WorkerProcess.heartbeat_at < silent_since,)
+
+
+def _lists(now: datetime) -> Iterator[_Past]:
+    """Yield lists of people that nobody took over, and what became of those rows."""
+    before = now - KEEP_LISTS
+    yield "guest_lists", GuestImport.id, (GuestImport.created_at < before,)
+    yield "contact_lists", ContactDraft.id, (ContactDraft.created_at < before,)
+    yield (
+        "import_lines",
+        ContactImportLines.import_id,
+        (ContactImportLines.created_at < now - KEEP_LINES,),
+    )
 
 
 def _webhooks(before: datetime) -> Iterator[_Past]:

@@ -80,7 +80,7 @@ def read_rows(
     seen: dict[str, int] = {}
     for number, given in enumerate(rows, 1):
         try:
-            row = _checked(number, given, enrols=enrols)
+            row = checked_row(number, given, enrols=enrols)
             if (first := seen.setdefault(row.address, number)) != number:
                 raise InvalidInput(
                     "listed_twice",
@@ -95,7 +95,12 @@ def read_rows(
     return found
 
 
-def _checked(number: int, given: Mapping[str, object], *, enrols: bool) -> ListRow:
+def checked_row(number: int, given: Mapping[str, object], *, enrols: bool) -> ListRow:
+    """Check one row.
+
+    Raises:
+        InvalidInput: it cannot be taken over.
+    """
     values = {name: value for name, value in given.items() if name != "address"}
     about = {name: values.pop(name) for name in _OF_ENGAGEMENT & values.keys()}
     if about and not enrols:
