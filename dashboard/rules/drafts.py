@@ -30,7 +30,7 @@ _FOR_GUESTS: Final = frozenset(
 class Draft:
     """First words for a mail."""
 
-    recipient: str  # "guest", "host" or "agent"
+    recipient: str  # "guest", "host", "agent" or "fixed"
     subject: str
     text: str
 
@@ -46,8 +46,10 @@ def draft(trigger_type: str, locale: str) -> Draft | None:
     words = _LANGUAGES.get(locale, drafts_en)
     reader = "guest" if trigger_type in _FOR_GUESTS else "host"
     sender = "{{ podcast.title }}"
-    if TRIGGERS[trigger_type].subject == "contact":
-        reader, sender = "agent", "{{ congregation.name }}"
+    if TRIGGERS[trigger_type].is_own:
+        is_outreach = TRIGGERS[trigger_type].subject == "contact"
+        reader = "agent" if is_outreach else "fixed"
+        sender = "{{ congregation.name }}"
     subject, body = words.TEXTS[trigger_type]
     text = f"{words.GREETINGS[reader]}\n\n{body.strip()}\n\n{sender}"
     return Draft(reader, subject, text)

@@ -17,6 +17,7 @@ _LINK: Final = (
 GREETINGS: Final[Mapping[str, str]] = {
     "guest": 'Hello {{ guest.name | default: "there" }},',
     "agent": "Hello,",
+    "fixed": "Hello,",
     "host": 'Hello {{ podcast.host_name | default: "there" }},',
 }
 
@@ -63,6 +64,47 @@ TEXTS: Final[Mapping[str, tuple[str, str]]] = {
         "{{ contact.display_name | default: contact.address }} is due",
         "It is time to look at {{ contact.address }} again."
         "{% if engagement.stage %}\nStage: {{ engagement.stage }}.{% endif %}",
+    ),
+    "campaign.activated": (
+        "{{ campaign.name }} has started",
+        "{{ campaign.name }} runs until {{ campaign.ends_on }}.",
+    ),
+    "campaign.ended": (
+        "{{ campaign.name }} has ended",
+        "{{ campaign.name }} ended on {{ campaign.ends_on }}.",
+    ),
+    "member.anonymised": (
+        "A member was anonymised",
+        "Who left on {{ member.left_on }} was anonymised, as it was planned.",
+    ),
+    "notification.failed": (
+        "A notification could not be sent",
+        "{{ notification.type }} could not be sent: {{ notification.error }}",
+    ),
+    "sync.completed": (
+        "The addresses are up to date",
+        "{{ sync.n_created }} new, {{ sync.n_updated }} changed, "
+        "{{ sync.n_missing }} missing.",
+    ),
+    "sync.failed": (
+        "The addresses could not be synchronised",
+        "Nothing was changed: {{ sync.error }}",
+    ),
+    "document.thumbnail_ready": (
+        "{{ document.title }} is on the board",
+        "{{ document.title }} can be seen on the board with its first page.",
+    ),
+    "document.thumbnail_failed": (
+        "{{ document.title }} has no thumbnail",
+        "No thumbnail of {{ document.title }} could be made: {{ document.error }}",
+    ),
+    "data_transfer.completed": (
+        "The {{ transfer.direction }} is done",
+        "{{ transfer.n_rows }} rows went through.",
+    ),
+    "data_transfer.failed": (
+        "The {{ transfer.direction }} failed",
+        "Nothing was changed: {{ transfer.error }}",
     ),
     "time.before_recording": (
         "{{ podcast.title }}: your recording is coming up",

@@ -17,6 +17,7 @@ _LINK: Final = (
 GREETINGS: Final[Mapping[str, str]] = {
     "guest": 'Bonjour {{ guest.name | default: "" }},',
     "agent": "Bonjour,",
+    "fixed": "Bonjour,",
     "host": 'Bonjour {{ podcast.host_name | default: "" }},',
 }
 
@@ -65,6 +66,48 @@ TEXTS: Final[Mapping[str, tuple[str, str]]] = {
         "{{ contact.display_name | default: contact.address }} attend votre attention",
         "Il est temps de revenir vers {{ contact.address }}."
         "{% if engagement.stage %}\nÉtape: {{ engagement.stage }}.{% endif %}",
+    ),
+    "campaign.activated": (
+        "{{ campaign.name }} a commencé",
+        "{{ campaign.name }} dure jusqu’au {{ campaign.ends_on }}.",
+    ),
+    "campaign.ended": (
+        "{{ campaign.name }} est terminée",
+        "{{ campaign.name }} s’est terminée le {{ campaign.ends_on }}.",
+    ),
+    "member.anonymised": (
+        "Un membre a été anonymisé",
+        "La personne partie le {{ member.left_on }} a été anonymisée, comme prévu.",
+    ),
+    "notification.failed": (
+        "Une notification n’a pas pu partir",
+        "{{ notification.type }} n’a pas pu être envoyée : {{ notification.error }}",
+    ),
+    "sync.completed": (
+        "Les adresses sont à jour",
+        "{{ sync.n_created }} nouvelles, {{ sync.n_updated }} modifiées, "
+        "{{ sync.n_missing }} absentes.",
+    ),
+    "sync.failed": (
+        "Les adresses n’ont pas pu être mises à jour",
+        "Rien n’a été modifié : {{ sync.error }}",
+    ),
+    "document.thumbnail_ready": (
+        "{{ document.title }} est sur le tableau",
+        "{{ document.title }} est visible sur le tableau avec sa première page.",
+    ),
+    "document.thumbnail_failed": (
+        "{{ document.title }} n’a pas de vignette",
+        "La vignette de {{ document.title }} n’a pas pu être faite : "
+        "{{ document.error }}",
+    ),
+    "data_transfer.completed": (
+        "Le transfert est terminé",
+        "{{ transfer.n_rows }} lignes ont été traitées.",
+    ),
+    "data_transfer.failed": (
+        "Le transfert a échoué",
+        "Rien n’a été modifié : {{ transfer.error }}",
     ),
     "time.before_recording": (
         "{{ podcast.title }} : votre enregistrement approche",

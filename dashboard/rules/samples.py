@@ -69,7 +69,7 @@ def _newest(session: Session, scope: RuleScope, trigger: Trigger) -> Sequence[Re
     if trigger.subject == "episode":
         episodes = select(Episode).order_by(Episode.created_at.desc(), Episode.id)
         return session.scalars(_within(episodes, Episode, scope)).all()
-    if trigger.subject == "contact":
+    if trigger.is_own:
         return []  # its values come with the event alone
     guests = select(EpisodeGuest).order_by(
         EpisodeGuest.created_at.desc(), EpisodeGuest.id

@@ -44,8 +44,9 @@ def kinds_about(trigger_type: str) -> tuple[Kind, ...]:
         return KINDS
     if trigger.reference == "recording":  # of a booking, else of the episode itself
         return ("booking", "episode")
-    # A contact is no record that jobs are planned for.
-    return () if trigger.subject == "contact" else (trigger.subject,)
+    if trigger.subject == "contact" or trigger.subject == "work":
+        return ()  # these are no records that jobs are planned for
+    return (trigger.subject,)
 
 
 def triggers_about(kind: Kind) -> tuple[str, ...]:

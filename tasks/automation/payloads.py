@@ -27,6 +27,11 @@ from tasks.errors import InvalidInput
 from tasks.models.base import Json, new_id
 
 SOURCE_MAX: Final = 32
+#: Where events of our own come from, by the subject of their trigger.
+_ORIGINS: Final = {
+    "contact": "engagements: set next_action_at of one",
+    "work": "our own lanes",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +142,7 @@ def _trigger_of(name: object, *, trusts: bool) -> Trigger:
     if trigger.is_own and not trusts:
         raise InvalidInput(
             "own_trigger",
-            f"{trigger.name} comes from engagements: set next_action_at of one; "
+            f"{trigger.name} comes from {_ORIGINS[trigger.subject]}; "
             f"the triggers of events are: {known}.",
             field="trigger_type",
         )

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal
 
-Subject = Literal["booking", "episode", "guest", "contact"]
+#: "work": one of our own lanes ended something; its values come with the event alone.
+Subject = Literal["booking", "episode", "guest", "contact", "work"]
+#: Subjects that only Carillon itself reports on; no podcast is concerned then.
+OWN_SUBJECTS: Final = frozenset({"contact", "work"})
 #: The date a time trigger counts from.
 Reference = Literal["recording", "publish", "booking"]
 
@@ -74,6 +77,43 @@ _OF_BOOKING: Final = _CONGREGATION + _PODCAST + _BOOKING + _EPISODE + _GUEST
 _OF_EPISODE: Final = _CONGREGATION + _PODCAST + _EPISODE + _GUEST
 _OF_GUEST: Final = _CONGREGATION + _PODCAST + _GUEST + _EPISODE
 _OF_CONTACT: Final = _CONGREGATION + _CONTACT + _ENGAGEMENT
+_OF_CAMPAIGN: Final = (
+    *_CONGREGATION,
+    "campaign.id",
+    "campaign.name",
+    "campaign.starts_on",
+    "campaign.ends_on",
+)
+_OF_MEMBER: Final = (*_CONGREGATION, "member.id", "member.left_on")
+_OF_NOTIFICATION: Final = (
+    *_CONGREGATION,
+    "notification.id",
+    "notification.type",
+    "notification.error",
+)
+_OF_SYNC: Final = (
+    *_CONGREGATION,
+    "sync.id",
+    "sync.source",
+    "sync.n_created",
+    "sync.n_updated",
+    "sync.n_missing",
+    "sync.n_rejected",
+    "sync.error",
+)
+_OF_DOCUMENT: Final = (
+    *_CONGREGATION,
+    "document.id",
+    "document.title",
+    "document.error",
+)
+_OF_TRANSFER: Final = (
+    *_CONGREGATION,
+    "transfer.id",
+    "transfer.direction",
+    "transfer.n_rows",
+    "transfer.error",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +136,7 @@ class Trigger:
     @property
     def is_own(self) -> bool:
         """Whether only Carillon itself reports it; no podcast is concerned then."""
-        return self.subject == "contact"
+        return self.subject in OWN_SUBJECTS
 
 
 _ROWS: Final = (
@@ -169,6 +209,76 @@ _ROWS: Final = (
         "an agent is to look at a contact again",
         "contact",
         _OF_CONTACT,
+    ),
+    Trigger(
+        "campaign.activated",
+        "Campaign started",
+        "a campaign starts",
+        "work",
+        _OF_CAMPAIGN,
+    ),
+    Trigger(
+        "campaign.ended",
+        "Campaign ended",
+        "a campaign ends",
+        "work",
+        _OF_CAMPAIGN,
+    ),
+    Trigger(
+        "member.anonymised",
+        "Member anonymised",
+        "a member who left is anonymised",
+        "work",
+        _OF_MEMBER,
+    ),
+    Trigger(
+        "notification.failed",
+        "Notification failed",
+        "a notification cannot be sent",
+        "work",
+        _OF_NOTIFICATION,
+    ),
+    Trigger(
+        "sync.completed",
+        "Addresses synchronised",
+        "addresses are synchronised",
+        "work",
+        _OF_SYNC,
+    ),
+    Trigger(
+        "sync.failed",
+        "Address sync failed",
+        "addresses cannot be synchronised",
+        "work",
+        _OF_SYNC,
+    ),
+    Trigger(
+        "document.thumbnail_ready",
+        "Thumbnail ready",
+        "a document has its thumbnail",
+        "work",
+        _OF_DOCUMENT,
+    ),
+    Trigger(
+        "document.thumbnail_failed",
+        "Thumbnail failed",
+        "a document gets no thumbnail",
+        "work",
+        _OF_DOCUMENT,
+    ),
+    Trigger(
+        "data_transfer.completed",
+        "Data transfer completed",
+        "an export or import is done",
+        "work",
+        _OF_TRANSFER,
+    ),
+    Trigger(
+        "data_transfer.failed",
+        "Data transfer failed",
+        "an export or import fails",
+        "work",
+        _OF_TRANSFER,
     ),
     Trigger(
         "time.before_recording",

@@ -10,7 +10,7 @@ from sqlalchemy import BigInteger, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from tasks.clock import utcnow
-from tasks.models.base import OfCongregation, word
+from tasks.models.base import Id, OfCongregation, word
 
 
 class LongJobState(StrEnum):
@@ -30,8 +30,13 @@ IS_OPEN: Final = "state IN ('queued', 'running')"
 
 
 class LongJob(OfCongregation):
-    """Columns of a row that is one long piece of work; ``tasks.long_jobs`` moves it."""
+    """Columns of a row that is one long piece of work; ``tasks.long_jobs`` moves it.
 
+    A table of them has a partial unique index on ``congregation_id`` where ``state =
+    'running'``, and one on ``(run_at, id)`` where ``IS_OPEN``.
+    """
+
+    id: Mapped[Id]
     state: Mapped[LongJobState] = mapped_column(
         word(LongJobState), default=LongJobState.QUEUED
     )

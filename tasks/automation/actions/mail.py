@@ -145,6 +145,8 @@ def _check_recipient(
     who = settings.get("recipient")
     if who not in RECIPIENTS:
         return {"recipient": f"Choose one of {', '.join(RECIPIENTS)}."}
+    if trigger and trigger.subject == "work" and who != "fixed":
+        return {"recipient": f"{trigger.name} knows nobody; choose a fixed address."}
     is_outreach = trigger is not None and trigger.subject == "contact"
     if trigger and who != "fixed" and is_outreach != (who in _OF_OUTREACH):
         known = "a contact and an agent" if is_outreach else "a guest and a host"
