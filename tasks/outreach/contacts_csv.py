@@ -54,7 +54,7 @@ def read_contacts(data: bytes) -> list[dict[str, object]]:
 def _columns(headers: Sequence[str]) -> list[str]:
     columns: list[str] = []
     for header in headers:
-        field = _field_of(header)
+        field = field_of(header)
         columns.append("" if field in columns else field)  # of two the first counts
     if "address" not in columns:
         found = ", ".join(f"“{header.strip()[:40]}”" for header in headers[:6])
@@ -65,7 +65,8 @@ def _columns(headers: Sequence[str]) -> list[str]:
     return columns
 
 
-def _field_of(header: str) -> str:
+def field_of(header: str) -> str:
+    """Return our field that a column's name means; empty: none."""
     plain = unicodedata.normalize("NFKD", header.casefold())
     word = "".join(char for char in plain if char.isalnum())
     return next((field for field, names in _NAMES.items() if word in names), "")

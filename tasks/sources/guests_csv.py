@@ -25,7 +25,7 @@ _BOMS: Final = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 #: How the files of Excel, old and new, and of LibreOffice begin.
-_WORKBOOKS: Final = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+WORKBOOKS: Final = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 #: Our field -> how columns are called in English, French and German, without accents,
 #: spaces and signs.
 _NAMES: Final[Mapping[str, frozenset[str]]] = {
@@ -88,7 +88,7 @@ def read_guests(data: bytes) -> GuestTable:
     """
     if len(data) > BYTES_MAX:
         raise _no(f"The file is larger than {BYTES_MAX // 1_000_000} MB.")
-    if data.startswith(_WORKBOOKS):
+    if data.startswith(WORKBOOKS):
         raise _no("This is a workbook; open it and save the sheet as CSV.")
     content = decoded(data)
     if not content.strip():
