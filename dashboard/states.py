@@ -41,6 +41,7 @@ LOOKS: Final[Mapping[str, StateLook]] = {
     "superseded": _L("Superseded", "arrow-right", "quiet", "A newer plan took over."),
     # deliveries of webhooks
     "delivered": _L("Delivered", "check-lg", "good", "The other side has it."),
+    "sent": _L("Sent", "check-lg", "good", "The mail server has it."),
     # attempts
     "crashed": _L("Crashed", "lightning", "bad", "The worker vanished before it."),
     "unknown": _L("Unknown", "question-lg", "warn", "It may have arrived, or not."),

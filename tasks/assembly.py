@@ -29,6 +29,7 @@ def make_bench(config: Config, engine: Engine) -> Bench:
         clock=clock,
         effects=replace(make_effects(config), starter=LaneStarter(begin, clock)),
         worker=f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(3)}",
+        console_url=config.base_url,
         timing=Timing(config.lease, config.keep_settled, config.keep_runs),
     )
 

@@ -41,6 +41,7 @@ class Bench:
     pace: Pace = field(default_factory=Pace)
     hosts: Hosts = field(default_factory=Hosts)
     stragglers: Stragglers = field(default_factory=Stragglers)
+    console_url: str = ""  # where admins look; no slash at the end
     #: Set while the process drains: claim nothing new, give back what is not begun.
     stopping: threading.Event = field(default_factory=threading.Event)
 

@@ -12,6 +12,7 @@ from typing import Final
 from tasks.errors import UnknownLane
 from tasks.lane import Lane
 from tasks.lanes import (
+    admin_mails,
     contact_due,
     deliveries,
     executions,
@@ -100,6 +101,15 @@ LANES: Final = (
         every=timedelta(seconds=1),
         batch=200,
         workers=4,
+    ),
+    Lane(
+        name="admin_mails",
+        title="Admin mails",
+        purpose="Mails admins what they ought to look at, such as a failing endpoint.",
+        sweep=admin_mails.sweep,
+        backlog=admin_mails.backlog,
+        every=timedelta(seconds=30),
+        batch=20,
     ),
     Lane(
         name="rescue",

@@ -15,6 +15,7 @@ from dashboard.paging import Key, Page, paginate
 from dashboard.webhooks.health import Health, healths
 from tasks.errors import NotFound
 from tasks.models import (
+    AdminMail,
     Congregation,
     Delivery,
     DeliveryAttempt,
@@ -24,6 +25,8 @@ from tasks.models import (
 
 #: Deliveries that an endpoint's page shows.
 RECENT: Final = 20
+#: Mails about it that it shows.
+MAILS_MAX: Final = 5
 #: Endpoints that a filter offers at most.
 CHOICES_MAX: Final = 200
 
@@ -82,6 +85,20 @@ def endpoints(
         for endpoint, name, slug in page.rows
     ]
     return Page(rows, page.next_cursor, page.previous_cursor)
+
+
+def mails(session: Session, endpoint: Endpoint) -> Sequence[AdminMail]:
+    """Return the last mails to admins that told of an endpoint, newest first."""
+    statement = (
+        select(AdminMail)
+        .where(
+            AdminMail.congregation_id == endpoint.congregation_id,
+            AdminMail.path == f"/webhooks/{endpoint.id}",
+        )
+        .order_by(AdminMail.created_at.desc(), AdminMail.id.desc())
+        .limit(MAILS_MAX)
+    )
+    return session.scalars(statement).all()
 
 
 def endpoint(session: Session, endpoint_id: UUID, now: datetime) -> EndpointRow:

@@ -130,6 +130,7 @@ def detail_page(endpoint_id: UUID, replay_form: ReplayForm) -> str:
         endpoint=endpoint,
         name=switching.name_of(endpoint),
         recent=queries.recent(session, endpoint_id),
+        mails=queries.mails(session, endpoint),
         hears=[EVENT_TYPES.get(name, name) for name in endpoint.event_types or ()],
         podcasts=applies_to([titles.get(i, i) for i in endpoint.podcast_ids or ()], 3),
         off=switching.OFF,

@@ -17,6 +17,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from tasks.lane import Backlog, Bench
 from tasks.models.access import IdempotencyRecord
+from tasks.models.admin_mail import AdminMail, AdminMailState
 from tasks.models.base import born_from
 from tasks.models.contact_list import ContactDraft, ContactImportLines
 from tasks.models.delivery import SETTLED as DELIVERY_SETTLED
@@ -61,6 +62,7 @@ class JanitorSweep:
     deliveries: tuple[UUID, ...] = ()
     messages: tuple[UUID, ...] = ()
     operations: tuple[UUID, ...] = ()
+    admin_mails: tuple[UUID, ...] = ()
     is_full: bool = False
 
 
@@ -108,6 +110,11 @@ def _what_is_past(bench: Bench) -> Iterator[_Past]:
         "operations",
         Operation.id,
         (Operation.state.not_in(OPEN), Operation.ended_at < before),
+    )
+    yield (
+        "admin_mails",
+        AdminMail.id,
+        (AdminMail.state != AdminMailState.PENDING, AdminMail.created_at < before),
     )
     yield "decisions", Decision.id, (Decision.created_at < before,)
     yield "events", Event.id, (Event.created_at < before, ~is_needed)

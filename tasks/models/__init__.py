@@ -1,6 +1,7 @@
 """Every table of the engine.  Import the nouns from here."""
 
 from tasks.models.access import ApiToken, AuditEntry, IdempotencyRecord
+from tasks.models.admin_mail import AdminMail, AdminMailState
 from tasks.models.base import Base, OfCongregation, UtcDateTime, new_id
 from tasks.models.booking import Booking, BookingStatus
 from tasks.models.campaign import (
@@ -97,6 +98,8 @@ __all__ = [
     "Account",
     "AccountDuty",
     "AccountToken",
+    "AdminMail",
+    "AdminMailState",
     "Agent",
     "ApiToken",
     "Attempt",

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from tasks.models.endpoint import Endpoint, EndpointEnd
 from tasks.operations.audit import SYSTEM
+from tasks.webhooks import notices
 from tasks.webhooks.switching import switch_off, tell
 
 #: Failing without a single good answer for so long, it is warned about …
@@ -43,8 +44,17 @@ def note_failure(session: Session, endpoint: Endpoint, now: datetime) -> None:
         endpoint.warned_at = now
         sentence = "Fails, and will be switched off if it goes on"
         tell(session, endpoint, SYSTEM, "endpoint.warned", sentence)
+        notices.warn(session, endpoint, off_at(endpoint, now), now)
     elif endpoint.warned_at is not None and now >= off_at(endpoint, now):
-        switch_off(session, endpoint, EndpointEnd.FAILING, SYSTEM, now)
+        give_up(session, endpoint, EndpointEnd.FAILING, now)
+
+
+def give_up(
+    session: Session, endpoint: Endpoint, why: EndpointEnd, now: datetime
+) -> None:
+    """Switch an endpoint off that does not answer any more, and tell the admins."""
+    switch_off(session, endpoint, why, SYSTEM, now)
+    notices.tell_off(session, endpoint, why, now)
 
 
 def off_at(endpoint: Endpoint, now: datetime) -> datetime:

@@ -15,11 +15,9 @@ from tasks.bulk import among
 from tasks.models.delivery import Delivery, DeliveryAttempt, DeliveryState
 from tasks.models.endpoint import Endpoint, EndpointEnd
 from tasks.models.reason import Reason
-from tasks.operations.audit import SYSTEM
 from tasks.webhooks.claiming import IS_RUNNING, Held
-from tasks.webhooks.health import note_failure, note_success
+from tasks.webhooks.health import give_up, note_failure, note_success
 from tasks.webhooks.judging import Verdict, judge
-from tasks.webhooks.switching import switch_off
 
 _ERROR_MAX: Final = 500
 _RESPONSE_MAX: Final = 2_000
@@ -111,7 +109,7 @@ def _note(
         return
     was_enabled = endpoint.enabled
     if verdict.is_gone and was_enabled:
-        switch_off(session, endpoint, EndpointEnd.GONE, SYSTEM, now)
+        give_up(session, endpoint, EndpointEnd.GONE, now)
     else:
         note_failure(session, endpoint, now)
     if was_enabled and not endpoint.enabled:  # then nothing waits any more

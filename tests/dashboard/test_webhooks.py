@@ -20,6 +20,7 @@ from tasks.lanes import deliveries, fanout
 from tasks.models import Delivery, DeliveryState, Endpoint, OutboxEntry
 from tasks.operations.audit import SYSTEM
 from tasks.secrets import SecretBox
+from tasks.webhooks import notices
 from tasks.webhooks.endpoint_fields import EndpointChange
 from tasks.webhooks.endpoints import add_endpoint
 from tests.dashboard.conftest import Browser
@@ -271,5 +272,8 @@ def test_the_overview_says_that_an_endpoint_needs_somebody(
         endpoint = session.get_one(Endpoint, id_)
         endpoint.failing_since = endpoint.warned_at = utcnow()
         endpoint.failures = 7
+        notices.warn(session, endpoint, utcnow(), utcnow())
     assert "Webhook endpoints" in text(as_admin, "/")
-    assert "it is switched off at" in text(as_admin, f"/webhooks/{id_}")
+    page = text(as_admin, f"/webhooks/{id_}")
+    assert "it is switched off at" in page
+    assert page.split("admin-mails", 1)[1].count("admin@example.org") == 1

@@ -1683,5 +1683,52 @@ def upgrade() -> None:
         batch_op.create_index(
             batch_op.f("ix_outbox_run_at_id"), ["run_at", "id"], unique=False
         )
+    op.create_table(
+        "admin_mails",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("key", sa.String(length=120), nullable=False),
+        sa.Column("address", sa.String(length=255), nullable=False),
+        sa.Column("subject", sa.String(length=200), nullable=False),
+        sa.Column("body", sa.Text(), nullable=False),
+        sa.Column("path", sa.String(length=200), nullable=False),
+        sa.Column(
+            "state",
+            sa.Enum(
+                "pending",
+                "sent",
+                "failed",
+                name="adminmailstate",
+                native_enum=False,
+                length=32,
+            ),
+            nullable=False,
+        ),
+        sa.Column("run_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("attempt", sa.Integer(), nullable=False),
+        sa.Column("error", sa.String(length=500), nullable=True),
+        sa.Column("settled_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_admin_mails_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_admin_mails")),
+        sa.UniqueConstraint("key", "address", name=op.f("uq_admin_mails_key_address")),
+    )
+    with op.batch_alter_table("admin_mails", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_admin_mails_congregation_id_created_at"),
+            ["congregation_id", "created_at"],
+            unique=False,
+        )
+        batch_op.create_index(
+            "ix_admin_mails_due",
+            ["run_at", "id"],
+            unique=False,
+            postgresql_where=sa.text("state = 'pending'"),
+            sqlite_where=sa.text("state = 'pending'"),
+        )
 
     # ### end Alembic commands ###
