@@ -30,7 +30,13 @@ def make_bench(config: Config, engine: Engine) -> Bench:
         effects=replace(make_effects(config), starter=LaneStarter(begin, clock)),
         worker=f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(3)}",
         console_url=config.base_url,
-        timing=Timing(config.lease, config.keep_settled, config.keep_runs),
+        timing=Timing(
+            lease=config.lease,
+            keep_settled=config.keep_settled,
+            keep_runs=config.keep_runs,
+            campaign_hour=config.campaign_hour,
+            retention_hour=config.retention_hour,
+        ),
     )
 
 

@@ -55,6 +55,8 @@ class Config:
     shutdown_grace: timedelta  # how long a stopping worker may finish what it holds
     keep_settled: timedelta  # how long settled executions and jobs stay
     keep_runs: timedelta  # how long lane runs stay
+    campaign_hour: int  # of UTC; when campaigns of every congregation are looked over
+    retention_hour: int  # of UTC; when members gone too long are anonymised
     loop_rate: int  # times an hour that a rule may act on one booking, episode, guest
     body_limit: int  # bytes of one API request
     page_size: int  # rows of one list page
@@ -101,6 +103,8 @@ class Config:
             shutdown_grace=read.seconds("SHUTDOWN_SECONDS", 25, low=0, high=600),
             keep_settled=read.days("KEEP_SETTLED_DAYS", 90),
             keep_runs=read.days("KEEP_RUNS_DAYS", 7),
+            campaign_hour=read.number("CAMPAIGN_CRON_HOUR_UTC", 2, low=0, high=23),
+            retention_hour=read.number("RETENTION_CRON_HOUR_UTC", 3, low=0, high=23),
             loop_rate=read.number("LOOP_RATE", LOOP_RATE, low=1, high=100_000),
             body_limit=read.number("BODY_LIMIT", 262_144, low=1024, high=16_777_216),
             page_size=read.number("PAGE_SIZE", 50, low=10, high=200),

@@ -26,6 +26,8 @@ class Timing:
     lease: timedelta = timedelta(seconds=60)
     keep_settled: timedelta = timedelta(days=90)
     keep_runs: timedelta = timedelta(days=7)
+    campaign_hour: int = 2  # of UTC
+    retention_hour: int = 3  # of UTC
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,8 @@ class Bench:
 class Swept(Protocol):
     """What one sweep did: a frozen dataclass with a tuple of ids for each outcome.
 
-    ``is_full`` says that the batch was full, so more may be due at once.
+    ``is_full`` says that the batch was full, so more may be due at once.  A sweep that
+    goes on when it fails for one congregation has a sentence on that in ``trouble``.
     """
 
     @property

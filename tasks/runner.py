@@ -66,6 +66,8 @@ def _sweep(lane: Lane, bench: Bench) -> Ran:
         while True:
             swept = lane.sweep(bench, lane.batch)
             ran.moved.update(tally(swept))
+            # Most sweeps have none: what fails for one congregation and goes on.
+            ran.error = getattr(swept, "trouble", "")[:_ERROR_MAX] or ran.error
             ran.is_full = swept.is_full
             if (
                 not ran.is_full

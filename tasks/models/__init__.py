@@ -14,6 +14,7 @@ from tasks.models.campaign import (
 from tasks.models.congregation import Congregation
 from tasks.models.contact import Contact, ContactImport, ContactSource
 from tasks.models.contact_list import ContactDraft, ContactImportLines
+from tasks.models.daily import DailyRun
 from tasks.models.delivery import (
     Delivery,
     DeliveryAttempt,
@@ -27,6 +28,7 @@ from tasks.models.engagement import (
     Engagement,
     EngagementMessage,
     PassedBecause,
+    WaitsFor,
     WakeState,
 )
 from tasks.models.episode import Episode, EpisodeGuest, EpisodeStatus
@@ -69,6 +71,7 @@ from tasks.models.operation import (
     Replay,
 )
 from tasks.models.outbox import OutboxEntry
+from tasks.models.outreach_campaign import OutreachCampaign, OutreachTally
 from tasks.models.podcast import BookingLink, Podcast
 from tasks.models.rate import RateSlot
 from tasks.models.reason import SENTENCES, Reason
@@ -121,6 +124,7 @@ __all__ = [
     "ContactImport",
     "ContactImportLines",
     "ContactSource",
+    "DailyRun",
     "Decision",
     "DecisionOutcome",
     "Delivery",
@@ -167,6 +171,8 @@ __all__ = [
     "OperationKind",
     "OperationState",
     "OutboxEntry",
+    "OutreachCampaign",
+    "OutreachTally",
     "PassedBecause",
     "Podcast",
     "QuietPolicy",
@@ -188,6 +194,7 @@ __all__ = [
     "TerritoryKind",
     "TokenPurpose",
     "UtcDateTime",
+    "WaitsFor",
     "WakeState",
     "WebhookMessage",
     "WorkerProcess",

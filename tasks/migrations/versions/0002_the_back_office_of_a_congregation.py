@@ -61,6 +61,22 @@ def upgrade() -> None:
         )
 
     op.create_table(
+        "daily_runs",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("lane", sa.String(length=32), nullable=False),
+        sa.Column("done_for", sa.Date(), nullable=True),
+        sa.Column("done_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("failed_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("error", sa.String(length=1000), nullable=False),
+        sa.Column("retry_at", sa.DateTime(timezone=True), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_daily_runs_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("congregation_id", "lane", name=op.f("pk_daily_runs")),
+    )
+    op.create_table(
         "duties",
         sa.Column("congregation_id", sa.Uuid(), nullable=False),
         sa.Column("id", sa.Uuid(), nullable=False),
