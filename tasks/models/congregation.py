@@ -26,6 +26,9 @@ class Congregation(Base):
     timezone: Mapped[str] = mapped_column(String(64), default="UTC")  # IANA name
     #: Whether an enabled webhook endpoint hears of its events (tasks.webhooks).
     has_endpoints: Mapped[bool] = mapped_column(default=False)
+    #: Wake-ups a local day that one contact gets at most, of all agents together; None:
+    #: any number.
+    contact_daily_cap: Mapped[int | None]
     #: Months after which who left is anonymised, 1 to RETENTION_MONTHS_MAX.
     retention_months: Mapped[int] = mapped_column(default=6)
     created_at: Mapped[datetime] = mapped_column(default=utcnow)

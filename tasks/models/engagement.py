@@ -43,6 +43,15 @@ class PassedBecause(StrEnum):
     REPLIED = "replied"  # and the engagement stops on a reply
 
 
+class WaitsFor(StrEnum):
+    """Why an engagement that is due is announced later."""
+
+    QUIET = "quiet"  # its quiet hours end
+    CAMPAIGN_CAP = "campaign_cap"  # its campaign has had its wake-ups for today
+    AGENT_CAP = "agent_cap"
+    CONTACT_CAP = "contact_cap"  # the contact has, of all agents together
+
+
 class Direction(StrEnum):
     """Which way a mail went."""
 
@@ -62,6 +71,7 @@ class Agent(OfCongregation, Base):
     id: Mapped[Id]
     address: Mapped[str] = mapped_column(String(254))  # by ``normal_address``
     paused_at: Mapped[datetime | None]  # None: it is at work
+    daily_cap: Mapped[int | None]  # wake-ups a local day; None: any number
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
 
 
@@ -73,6 +83,7 @@ class Engagement(OfCongregation, Base):
         within_congregation("agent_id", "agents", ondelete="CASCADE"),
         within_congregation("contact_id", "contacts", ondelete="CASCADE"),
         within_congregation("import_id", "contact_imports"),
+        within_congregation("campaign_id", "outreach_campaigns"),
         UniqueConstraint("congregation_id", "id"),
         UniqueConstraint("congregation_id", "agent_id", "contact_id"),
         # The sweep's cost does not grow with what was announced.
@@ -95,6 +106,7 @@ class Engagement(OfCongregation, Base):
         Index(None, "congregation_id", "address"),
         Index(None, "contact_id"),
         Index(None, "agent_id", "id"),
+        Index(None, "campaign_id", "id"),
         Index(None, "import_id"),
     )
 
@@ -111,12 +123,15 @@ class Engagement(OfCongregation, Base):
     wake_state: Mapped[WakeState] = mapped_column(
         word(WakeState), default=WakeState.IDLE
     )
-    #: When the lane takes it: ``next_action_at``, or the end of quiet hours.
+    #: When the lane takes it: ``next_action_at``, the end of quiet hours, or the next
+    #: local day when a daily cap is used up.
     wake_at: Mapped[datetime | None]
+    waits_for: Mapped[WaitsFor | None] = mapped_column(word(WaitsFor))
     passed_because: Mapped[PassedBecause | None] = mapped_column(word(PassedBecause))
     settled_at: Mapped[datetime | None]  # announced, passed or set aside
     trouble: Mapped[str | None] = mapped_column(String(500))  # why it was set aside
     details: Mapped[Json] = mapped_column("metadata", default=dict)
+    campaign_id: Mapped[UUID | None]  # None: it belongs to none
     stop_on_reply: Mapped[bool] = mapped_column(default=False)
     paused_at: Mapped[datetime | None]  # None: it is not
     #: No event comes from here …

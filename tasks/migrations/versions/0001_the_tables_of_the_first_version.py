@@ -17,6 +17,7 @@ def upgrade() -> None:
         sa.Column("locale", sa.String(length=8), nullable=False),
         sa.Column("timezone", sa.String(length=64), nullable=False),
         sa.Column("has_endpoints", sa.Boolean(), nullable=False),
+        sa.Column("contact_daily_cap", sa.Integer(), nullable=True),
         sa.Column("retention_months", sa.Integer(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_congregations")),
@@ -1239,11 +1240,56 @@ def upgrade() -> None:
         )
 
     op.create_table(
+        "outreach_campaigns",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("name", sa.String(length=80), nullable=False),
+        sa.Column("daily_cap", sa.Integer(), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_outreach_campaigns_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_outreach_campaigns")),
+        sa.UniqueConstraint(
+            "congregation_id",
+            "id",
+            name=op.f("uq_outreach_campaigns_congregation_id_id"),
+        ),
+        sa.UniqueConstraint(
+            "congregation_id",
+            "name",
+            name=op.f("uq_outreach_campaigns_congregation_id_name"),
+        ),
+    )
+    op.create_table(
+        "outreach_tallies",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("subject_id", sa.Uuid(), nullable=False),
+        sa.Column("day", sa.Date(), nullable=False),
+        sa.Column("n", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_outreach_tallies_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint(
+            "congregation_id", "subject_id", "day", name=op.f("pk_outreach_tallies")
+        ),
+    )
+    with op.batch_alter_table("outreach_tallies", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_outreach_tallies_day"), ["day"], unique=False
+        )
+
+    op.create_table(
         "agents",
         sa.Column("congregation_id", sa.Uuid(), nullable=False),
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("address", sa.String(length=254), nullable=False),
         sa.Column("paused_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("daily_cap", sa.Integer(), nullable=True),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(
             ["congregation_id"],
@@ -1386,10 +1432,12 @@ def upgrade() -> None:
         sa.Column("revision", sa.Integer(), nullable=False),
         sa.Column("wake_state", sa.String(length=32), nullable=False),
         sa.Column("wake_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("waits_for", sa.String(length=32), nullable=True),
         sa.Column("passed_because", sa.String(length=32), nullable=True),
         sa.Column("settled_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("trouble", sa.String(length=500), nullable=True),
         sa.Column("metadata", sa.JSON(), nullable=False),
+        sa.Column("campaign_id", sa.Uuid(), nullable=True),
         sa.Column("stop_on_reply", sa.Boolean(), nullable=False),
         sa.Column("paused_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("quiet_from", sa.String(length=5), nullable=True),
@@ -1410,6 +1458,11 @@ def upgrade() -> None:
             ["agents.congregation_id", "agents.id"],
             name=op.f("fk_engagements_congregation_id_agent_id"),
             ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "campaign_id"],
+            ["outreach_campaigns.congregation_id", "outreach_campaigns.id"],
+            name=op.f("fk_engagements_congregation_id_campaign_id"),
         ),
         sa.ForeignKeyConstraint(
             ["congregation_id", "contact_id"],
@@ -1441,6 +1494,11 @@ def upgrade() -> None:
     with op.batch_alter_table("engagements", schema=None) as batch_op:
         batch_op.create_index(
             batch_op.f("ix_engagements_agent_id_id"), ["agent_id", "id"], unique=False
+        )
+        batch_op.create_index(
+            batch_op.f("ix_engagements_campaign_id_id"),
+            ["campaign_id", "id"],
+            unique=False,
         )
         batch_op.create_index(
             "ix_engagements_armed",
