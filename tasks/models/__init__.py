@@ -1,6 +1,7 @@
 """Every table of the engine.  Import the nouns from here."""
 
 from tasks.models.access import ApiToken, AuditEntry, IdempotencyRecord
+from tasks.models.address import Address, AddressArea, Sync, SyncKind
 from tasks.models.admin_mail import AdminMail, AdminMailState
 from tasks.models.base import Base, OfCongregation, UtcDateTime, new_id
 from tasks.models.booking import Booking, BookingStatus
@@ -32,6 +33,7 @@ from tasks.models.engagement import (
     WakeState,
 )
 from tasks.models.episode import Episode, EpisodeGuest, EpisodeStatus
+from tasks.models.erasure import BlockReason, Erased, Erasure, RetentionBlock
 from tasks.models.event import Decision, DecisionOutcome, Event, EventData
 from tasks.models.execution import (
     Attempt,
@@ -64,6 +66,15 @@ from tasks.models.member import (
     Member,
     TokenPurpose,
 )
+from tasks.models.notification import (
+    Digest,
+    DigestItem,
+    DigestMail,
+    MailState,
+    Notification,
+    NotificationPreference,
+    NotificationState,
+)
 from tasks.models.operation import (
     Operation,
     OperationKind,
@@ -94,6 +105,7 @@ from tasks.models.source import (
 )
 from tasks.models.suppression import STOPS_EVERYTHING, Suppression, SuppressionReason
 from tasks.models.territory import Attribution, Method, Territory, TerritoryKind
+from tasks.models.transfer import ExternalRef, Transfer, TransferKind
 
 __all__ = [
     "SENTENCES",
@@ -101,6 +113,8 @@ __all__ = [
     "Account",
     "AccountDuty",
     "AccountToken",
+    "Address",
+    "AddressArea",
     "AdminMail",
     "AdminMailState",
     "Agent",
@@ -110,6 +124,7 @@ __all__ = [
     "Attribution",
     "AuditEntry",
     "Base",
+    "BlockReason",
     "Booking",
     "BookingLink",
     "BookingStatus",
@@ -130,6 +145,9 @@ __all__ = [
     "Delivery",
     "DeliveryAttempt",
     "DeliveryState",
+    "Digest",
+    "DigestItem",
+    "DigestMail",
     "Direction",
     "Duty",
     "EmergencyContact",
@@ -141,6 +159,8 @@ __all__ = [
     "Episode",
     "EpisodeGuest",
     "EpisodeStatus",
+    "Erased",
+    "Erasure",
     "Event",
     "EventData",
     "Execution",
@@ -148,6 +168,7 @@ __all__ = [
     "ExecutionMessage",
     "ExecutionState",
     "ExternalBooking",
+    "ExternalRef",
     "Feed",
     "FeedItem",
     "Gender",
@@ -163,8 +184,12 @@ __all__ = [
     "LaneTrigger",
     "LatePolicy",
     "LongJobState",
+    "MailState",
     "Member",
     "Method",
+    "Notification",
+    "NotificationPreference",
+    "NotificationState",
     "OfCongregation",
     "OffsetUnit",
     "Operation",
@@ -180,6 +205,7 @@ __all__ = [
     "Reason",
     "Replan",
     "Replay",
+    "RetentionBlock",
     "Rule",
     "RulePodcast",
     "RuleVersion",
@@ -190,9 +216,13 @@ __all__ = [
     "StartAction",
     "Suppression",
     "SuppressionReason",
+    "Sync",
+    "SyncKind",
     "Territory",
     "TerritoryKind",
     "TokenPurpose",
+    "Transfer",
+    "TransferKind",
     "UtcDateTime",
     "WaitsFor",
     "WakeState",

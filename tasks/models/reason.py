@@ -40,6 +40,11 @@ class Reason(StrEnum):
     BLOCKED_ADDRESS = "blocked_address"
     ENDPOINT_DISABLED = "endpoint_disabled"
     ENDPOINT_DELETED = "endpoint_deleted"
+    UNDONE = "undone"
+    OPTED_OUT = "opted_out"
+    NO_CONSENT = "no_consent"
+    ACCOUNT_CLOSED = "account_closed"
+    ENTITY_GONE = "entity_gone"
 
 
 _R = Reason
@@ -76,4 +81,9 @@ SENTENCES: Final[Mapping[Reason, str]] = {
     _R.BLOCKED_ADDRESS: "The address is private or not allowed.",
     _R.ENDPOINT_DISABLED: "The endpoint is switched off.",
     _R.ENDPOINT_DELETED: "The endpoint was removed.",
+    _R.UNDONE: "What it tells was undone before it left.",
+    _R.OPTED_OUT: "The recipient chose not to have mails of this kind.",
+    _R.NO_CONSENT: "The recipient took back the consent to have mails.",
+    _R.ACCOUNT_CLOSED: "The recipient's account is closed.",
+    _R.ENTITY_GONE: "What it tells about is no longer there, or no longer so.",
 }

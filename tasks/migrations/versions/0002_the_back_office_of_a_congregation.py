@@ -490,4 +490,357 @@ def upgrade() -> None:
             unique=False,
         )
 
+    op.create_table(
+        "transfers",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("state", sa.String(length=32), nullable=False),
+        sa.Column("requested_by", sa.String(length=255), nullable=False),
+        sa.Column("requested_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("run_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("attempt", sa.Integer(), nullable=False),
+        sa.Column("failures", sa.Integer(), nullable=False),
+        sa.Column("lease_until", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("worker", sa.String(length=64), nullable=True),
+        sa.Column("started_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("ended_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("phase", sa.String(length=60), nullable=False),
+        sa.Column("progress_done", sa.BigInteger(), nullable=False),
+        sa.Column("progress_total", sa.BigInteger(), nullable=True),
+        sa.Column("cancel_asked_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("error_code", sa.String(length=40), nullable=True),
+        sa.Column("error", sa.String(length=1000), nullable=True),
+        sa.Column("kind", sa.String(length=32), nullable=False),
+        sa.Column("check_id", sa.Uuid(), nullable=True),
+        sa.Column("options", sa.JSON(), nullable=False),
+        sa.Column("file_name", sa.String(length=200), nullable=False),
+        sa.Column("file_key", sa.String(length=200), nullable=True),
+        sa.Column("file_size", sa.BigInteger(), nullable=True),
+        sa.Column("expires_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("report", sa.JSON(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_transfers_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_transfers")),
+    )
+    with op.batch_alter_table("transfers", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_transfers_congregation_id_id"),
+            ["congregation_id", "id"],
+            unique=False,
+        )
+        batch_op.create_index(
+            "uq_transfers_running",
+            ["congregation_id"],
+            unique=True,
+            postgresql_where=sa.text("state = 'running'"),
+            sqlite_where=sa.text("state = 'running'"),
+        )
+        batch_op.create_index(
+            "ix_transfers_open",
+            ["run_at", "id"],
+            unique=False,
+            postgresql_where=sa.text("state IN ('queued', 'running')"),
+            sqlite_where=sa.text("state IN ('queued', 'running')"),
+        )
+        batch_op.create_index(
+            "ix_transfers_kept",
+            ["expires_at", "id"],
+            unique=False,
+            postgresql_where=sa.text("file_key IS NOT NULL"),
+            sqlite_where=sa.text("file_key IS NOT NULL"),
+        )
+
+    op.create_table(
+        "external_refs",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("source", sa.String(length=120), nullable=False),
+        sa.Column("entity", sa.String(length=40), nullable=False),
+        sa.Column("external_id", sa.String(length=64), nullable=False),
+        sa.Column("row_id", sa.Uuid(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_external_refs_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint(
+            "congregation_id",
+            "source",
+            "entity",
+            "external_id",
+            name=op.f("pk_external_refs"),
+        ),
+    )
+    with op.batch_alter_table("external_refs", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_external_refs_congregation_id_row_id"),
+            ["congregation_id", "row_id"],
+            unique=False,
+        )
+
+    op.create_table(
+        "digests",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("category", sa.String(length=32), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_digests_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_digests")),
+        sa.UniqueConstraint(
+            "congregation_id", "id", name=op.f("uq_digests_congregation_id_id")
+        ),
+    )
+    with op.batch_alter_table("digests", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_digests_congregation_id_created_at_id"),
+            ["congregation_id", "created_at", "id"],
+            unique=False,
+        )
+        batch_op.create_index(
+            batch_op.f("ix_digests_created_at"), ["created_at"], unique=False
+        )
+
+    op.create_table(
+        "digest_mails",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("digest_id", sa.Uuid(), nullable=False),
+        sa.Column("account_id", sa.Uuid(), nullable=False),
+        sa.Column("state", sa.String(length=32), nullable=False),
+        sa.Column("run_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("asked_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("attempt", sa.Integer(), nullable=False),
+        sa.Column("failures", sa.Integer(), nullable=False),
+        sa.Column("crashes", sa.Integer(), nullable=False),
+        sa.Column("worker", sa.String(length=64), nullable=True),
+        sa.Column("lease_until", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("reason", sa.String(length=32), nullable=True),
+        sa.Column("error", sa.String(length=500), nullable=True),
+        sa.Column("settled_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "account_id"],
+            ["accounts.congregation_id", "accounts.id"],
+            name=op.f("fk_digest_mails_congregation_id_account_id"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "digest_id"],
+            ["digests.congregation_id", "digests.id"],
+            name=op.f("fk_digest_mails_congregation_id_digest_id"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_digest_mails")),
+        sa.UniqueConstraint(
+            "congregation_id", "id", name=op.f("uq_digest_mails_congregation_id_id")
+        ),
+        sa.UniqueConstraint(
+            "digest_id", "account_id", name=op.f("uq_digest_mails_digest_id_account_id")
+        ),
+    )
+    with op.batch_alter_table("digest_mails", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_digest_mails_account_id_id"),
+            ["account_id", "id"],
+            unique=False,
+        )
+        batch_op.create_index(
+            batch_op.f("ix_digest_mails_congregation_id_state_id"),
+            ["congregation_id", "state", "id"],
+            unique=False,
+        )
+        batch_op.create_index(
+            "ix_digest_mails_due",
+            ["run_at", "id"],
+            unique=False,
+            postgresql_where=sa.text("state = 'pending'"),
+            sqlite_where=sa.text("state = 'pending'"),
+        )
+        batch_op.create_index(
+            "ix_digest_mails_leased",
+            ["lease_until", "id"],
+            unique=False,
+            postgresql_where=sa.text("state = 'running'"),
+            sqlite_where=sa.text("state = 'running'"),
+        )
+
+    op.create_table(
+        "notification_preferences",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("account_id", sa.Uuid(), nullable=False),
+        sa.Column("pattern", sa.String(length=64), nullable=False),
+        sa.Column("enabled", sa.Boolean(), nullable=False),
+        sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "account_id"],
+            ["accounts.congregation_id", "accounts.id"],
+            name=op.f("fk_notification_preferences_congregation_id_account_id"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint(
+            "account_id", "pattern", name=op.f("pk_notification_preferences")
+        ),
+    )
+    op.create_table(
+        "notifications",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("type", sa.String(length=64), nullable=False),
+        sa.Column("category", sa.String(length=32), nullable=False),
+        sa.Column("state", sa.String(length=32), nullable=False),
+        sa.Column("account_id", sa.Uuid(), nullable=True),
+        sa.Column("duty", sa.String(length=64), nullable=True),
+        sa.Column("actor_id", sa.Uuid(), nullable=True),
+        sa.Column("entity_type", sa.String(length=32), nullable=False),
+        sa.Column("entity_id", sa.String(length=64), nullable=False),
+        sa.Column("payload", sa.JSON(), nullable=False),
+        sa.Column("key", sa.String(length=200), nullable=False),
+        sa.Column("n_merged", sa.Integer(), nullable=False),
+        sa.Column("first_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("settles_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("latest_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("digest_id", sa.Uuid(), nullable=True),
+        sa.Column("reason", sa.String(length=32), nullable=True),
+        sa.Column("ended_at", sa.DateTime(timezone=True), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "account_id"],
+            ["accounts.congregation_id", "accounts.id"],
+            name=op.f("fk_notifications_congregation_id_account_id"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "digest_id"],
+            ["digests.congregation_id", "digests.id"],
+            name=op.f("fk_notifications_congregation_id_digest_id"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_notifications_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_notifications")),
+        sa.UniqueConstraint(
+            "congregation_id", "id", name=op.f("uq_notifications_congregation_id_id")
+        ),
+    )
+    with op.batch_alter_table("notifications", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_notifications_account_id"), ["account_id"], unique=False
+        )
+        batch_op.create_index(
+            batch_op.f("ix_notifications_digest_id"), ["digest_id"], unique=False
+        )
+        batch_op.create_index(
+            batch_op.f("ix_notifications_ended_at"), ["ended_at"], unique=False
+        )
+        batch_op.create_index(
+            "ix_notifications_settles",
+            ["settles_at", "id"],
+            unique=False,
+            postgresql_where=sa.text("state = 'pending'"),
+            sqlite_where=sa.text("state = 'pending'"),
+        )
+        batch_op.create_index(
+            "uq_notifications_settling",
+            ["congregation_id", "key", "type"],
+            unique=True,
+            postgresql_where=sa.text("state = 'pending'"),
+            sqlite_where=sa.text("state = 'pending'"),
+        )
+
+    op.create_table(
+        "digest_items",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("mail_id", sa.Uuid(), nullable=False),
+        sa.Column("notification_id", sa.Uuid(), nullable=False),
+        sa.Column("reason", sa.String(length=32), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "mail_id"],
+            ["digest_mails.congregation_id", "digest_mails.id"],
+            name=op.f("fk_digest_items_congregation_id_mail_id"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "notification_id"],
+            ["notifications.congregation_id", "notifications.id"],
+            name=op.f("fk_digest_items_congregation_id_notification_id"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint(
+            "mail_id", "notification_id", name=op.f("pk_digest_items")
+        ),
+    )
+    with op.batch_alter_table("digest_items", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_digest_items_notification_id"),
+            ["notification_id"],
+            unique=False,
+        )
+
+    op.create_table(
+        "erasures",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("entity_type", sa.String(length=32), nullable=False),
+        sa.Column("entity_id", sa.Uuid(), nullable=False),
+        sa.Column("external_ref", sa.String(length=200), nullable=True),
+        sa.Column("requested_by", sa.String(length=255), nullable=False),
+        sa.Column("requested_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("completed_at", sa.DateTime(timezone=True), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_erasures_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_erasures")),
+        sa.UniqueConstraint(
+            "congregation_id",
+            "entity_type",
+            "entity_id",
+            name=op.f("uq_erasures_congregation_id_entity_type_entity_id"),
+        ),
+    )
+    with op.batch_alter_table("erasures", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_erasures_congregation_id_external_ref"),
+            ["congregation_id", "external_ref"],
+            unique=False,
+        )
+        batch_op.create_index(
+            batch_op.f("ix_erasures_congregation_id_requested_at_id"),
+            ["congregation_id", "requested_at", "id"],
+            unique=False,
+        )
+
+    op.create_table(
+        "retention_blocks",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("member_id", sa.Uuid(), nullable=False),
+        sa.Column("reason", sa.String(length=32), nullable=False),
+        sa.Column("detail", sa.String(length=500), nullable=False),
+        sa.Column("first_seen_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("last_seen_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("told_at", sa.DateTime(timezone=True), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "member_id"],
+            ["members.congregation_id", "members.id"],
+            name=op.f("fk_retention_blocks_congregation_id_member_id"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("member_id", name=op.f("pk_retention_blocks")),
+    )
+    with op.batch_alter_table("retention_blocks", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_retention_blocks_congregation_id_first_seen_at_member_id"),
+            ["congregation_id", "first_seen_at", "member_id"],
+            unique=False,
+        )
+
     # ### end Alembic commands ###

@@ -1,0 +1,1 @@
+"""A congregation's back office: its people, territories, campaigns, mails and files."""
