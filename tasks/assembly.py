@@ -19,6 +19,7 @@ from tasks.models.lane import LaneTrigger
 from tasks.operations.lane_starts import LaneStarter
 from tasks.registry import lane as find_lane
 from tasks.runner import run_lane
+from tasks.storage import make_storage
 
 
 def make_bench(config: Config, engine: Engine) -> Bench:
@@ -30,6 +31,7 @@ def make_bench(config: Config, engine: Engine) -> Bench:
         effects=replace(make_effects(config), starter=LaneStarter(begin, clock)),
         worker=f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(3)}",
         console_url=config.base_url,
+        storage=make_storage(config),
         timing=Timing(
             lease=config.lease,
             keep_settled=config.keep_settled,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Final, Literal
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from sqlalchemy import make_url
 from sqlalchemy.engine import URL
@@ -59,6 +60,9 @@ class Config:
     retention_hour: int  # of UTC; when members gone too long are anonymised
     loop_rate: int  # times an hour that a rule may act on one booking, episode, guest
     body_limit: int  # bytes of one API request
+    storage_url: str | None  # None: files live in a folder under var_dir
+    upload_limit: int  # bytes of one document
+    archive_limit: int  # bytes of one archive, or file of addresses
     page_size: int  # rows of one list page
 
     @property
@@ -107,6 +111,13 @@ class Config:
             retention_hour=read.number("RETENTION_CRON_HOUR_UTC", 3, low=0, high=23),
             loop_rate=read.number("LOOP_RATE", LOOP_RATE, low=1, high=100_000),
             body_limit=read.number("BODY_LIMIT", 262_144, low=1024, high=16_777_216),
+            storage_url=read.storage(),
+            upload_limit=read.number(
+                "UPLOAD_LIMIT", 50_000_000, low=1024, high=1_000_000_000
+            ),
+            archive_limit=read.number(
+                "ARCHIVE_LIMIT", 500_000_000, low=1024, high=20_000_000_000
+            ),
             page_size=read.number("PAGE_SIZE", 50, low=10, high=200),
         )
 
@@ -199,6 +210,23 @@ class _Reader:
         if value and urlsplit(value).scheme not in {"redis", "rediss", "unix"}:
             raise ConfigError(
                 "REDIS_URL must begin with redis://, rediss:// or unix://."
+            )
+        return value or None
+
+    def storage(self) -> str | None:
+        value = self.text("STORAGE_URL", "")
+        parts = urlsplit(value)
+        endpoint = urlsplit(dict(parse_qsl(parts.query)).get("endpoint", "https://x"))
+        if value and (
+            parts.scheme != "s3"
+            or not re.fullmatch(r"[a-z0-9][a-z0-9.-]+", parts.netloc)
+            or not re.fullmatch(r"(/[\w-][\w.-]*)*/?", parts.path)
+            or endpoint.scheme not in {"http", "https"}
+            or not endpoint.hostname
+        ):
+            raise ConfigError(
+                "STORAGE_URL must look like s3://bucket, s3://bucket/folder or "
+                "s3://bucket?endpoint=https://storage.example.org&region=eu-1."
             )
         return value or None
 

@@ -17,6 +17,7 @@ from tasks.executing.hosts import Hosts
 from tasks.executing.stragglers import Stragglers
 from tasks.held import Held
 from tasks.pace import Pace
+from tasks.storage.base import NoStorage, Storage
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,7 @@ class Bench:
     pace: Pace = field(default_factory=Pace)
     hosts: Hosts = field(default_factory=Hosts)
     stragglers: Stragglers = field(default_factory=Stragglers)
+    storage: Storage = field(default_factory=NoStorage)
     console_url: str = ""  # where admins look; no slash at the end
     #: Set while the process drains: claim nothing new, give back what is not begun.
     stopping: threading.Event = field(default_factory=threading.Event)

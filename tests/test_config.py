@@ -94,6 +94,12 @@ def test_production_refuses_a_weak_key(tmp_path: Path, key: str) -> None:
         ("KEEP_SETTLED_DAYS", "0"),
         ("KEEP_RUNS_DAYS", "x"),
         ("BODY_LIMIT", "1"),
+        ("STORAGE_URL", "ftp://bucket"),
+        ("STORAGE_URL", "s3://"),
+        ("STORAGE_URL", "s3://bucket/../other"),
+        ("STORAGE_URL", "s3://bucket?endpoint=storage"),
+        ("UPLOAD_LIMIT", "1"),
+        ("ARCHIVE_LIMIT", "all"),
         ("PAGE_SIZE", "1000"),
     ],
 )
