@@ -18,6 +18,7 @@ _GROUPS: Final = {
     "episode": "Episodes",
     "guest": "Guests",
     "contact": "Outreach",
+    "work": "Back office",
 }
 
 
