@@ -71,6 +71,8 @@ LOOKS: Final[Mapping[str, StateLook]] = {
     "changed": _L("Changed", "pencil", "active", "Known, with other values."),
     "same": _L("Same", "dash-lg", "quiet", "Known, with these values."),
     "left": _L("Left alone", "skip-forward", "quiet", "Known, and stays as it is."),
+    "twice": _L("Twice", "files", "warn", "An earlier row has the same address."),
+    "wrong": _L("Wrong", "slash-circle", "bad", "It cannot be taken."),
     # operations on many rows
     "queued": _L("Queued", "clock", "waiting", "Begins within seconds."),
     "done": _L("Done", "check-lg", "good", "It has come to its end."),

@@ -1,6 +1,19 @@
-"""Outreach: contacts, engagements, agents, and lists that were imported."""
+"""Outreach: contacts, engagements, agents, and lists that are imported."""
 
-from dashboard.outreach import agent_views, contact_views, editing
+from dashboard.outreach import (
+    agent_views,
+    contact_views,
+    draft_views,
+    editing,
+    import_views,
+)
 from dashboard.outreach.views import bp
 
-__all__ = ["agent_views", "bp", "contact_views", "editing"]
+__all__ = [
+    "agent_views",
+    "bp",
+    "contact_views",
+    "draft_views",
+    "editing",
+    "import_views",
+]

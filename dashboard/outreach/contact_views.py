@@ -1,4 +1,4 @@
-"""The pages of contacts, and of the lists that they came from."""
+"""The pages of contacts."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ from flask.typing import ResponseReturnValue
 
 from dashboard.extensions import db
 from dashboard.filter_fields import clean
-from dashboard.filters import plural
 from dashboard.outreach import queries
 from dashboard.outreach.views import bp
 from dashboard.security import actor
 from dashboard.web import render
 from tasks.outreach import deeds
-from tasks.outreach.undoing import undo_import
 
 
 @bp.get("/contacts")
@@ -24,10 +22,7 @@ def contacts() -> str:
     beginning = clean(request.args.get("q"))[:254]
     limit = current_app.config["CARILLON"].page_size
     page = queries.contacts(db.session(), beginning, request.args.get("cursor"), limit)
-    imports = queries.imports(db.session())
-    return render(
-        "outreach/contacts.html", page=page, beginning=beginning, imports=imports
-    )
+    return render("outreach/contacts.html", page=page, beginning=beginning)
 
 
 @bp.get("/contacts/<uuid:contact_id>")
@@ -49,16 +44,4 @@ def remove_contact(contact_id: UUID) -> ResponseReturnValue:
     deeds.remove_contact(db.session(), row, actor())
     db.session.commit()
     flash(f"{row.address} is removed, with its engagements.", "success")
-    return redirect(url_for(".contacts"), 303)
-
-
-@bp.post("/imports/<uuid:contact_import_id>/undo")
-def undo(contact_import_id: UUID) -> ResponseReturnValue:
-    """Take a list back."""
-    done = undo_import(db.session(), contact_import_id, actor())
-    db.session.commit()
-    kept = (
-        f" {plural(done.n_kept, 'contact')} stay: touched since." if done.n_kept else ""
-    )
-    flash(f"{plural(done.n_contacts, 'contact')} removed.{kept}", "success")
     return redirect(url_for(".contacts"), 303)

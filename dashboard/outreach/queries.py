@@ -17,7 +17,6 @@ from tasks.models import (
     Agent,
     Congregation,
     Contact,
-    ContactImport,
     Engagement,
     WakeState,
 )
@@ -126,17 +125,6 @@ def agents(
         .join(Congregation, Congregation.id == Agent.congregation_id)
         .outerjoin(armed, armed.c.agent_id == Agent.id)
         .order_by(Agent.address, Agent.id)
-        .limit(SHOWN_MAX)
-    )
-    return found.all()
-
-
-def imports(session: Session) -> Sequence[Row[ContactImport, str]]:
-    """Return the newest lists with their congregation's names."""
-    found = session.execute(
-        select(ContactImport, Congregation.name)
-        .join(Congregation, Congregation.id == ContactImport.congregation_id)
-        .order_by(ContactImport.created_at.desc(), ContactImport.id.desc())
         .limit(SHOWN_MAX)
     )
     return found.all()

@@ -129,11 +129,14 @@ def lines_of(session: Session, import_id: UUID) -> tuple[str, list[Told]] | None
         return None
     kept = found.lines
     return kept["unit"], [
-        Told(place, address, Fate(fate), sentence)
-        for place, address, fate, sentence in kept["rows"]
+        Told(place, address, name, Fate(fate), sentence)
+        for place, address, name, fate, sentence in kept["rows"]
     ]
 
 
 def _stored(unit: str, lines: Sequence[Told]) -> dict[str, object]:
-    rows = [[line.place, line.address, line.fate, line.sentence] for line in lines]
+    rows = [
+        [line.place, line.address, line.name, line.fate, line.sentence]
+        for line in lines
+    ]
     return {"unit": unit, "rows": rows}

@@ -14,7 +14,8 @@ from sqlalchemy.orm import Session
 
 from tasks.models.contact import Contact
 from tasks.models.engagement import Agent, Engagement
-from tasks.outreach.contact_files import ContactFile, checked_rows
+from tasks.outreach.checks import NAME_MAX
+from tasks.outreach.contact_files import ContactFile, FileRow, checked_rows
 from tasks.outreach.import_rows import How, Line, ListRow, RowOutcome
 from tasks.outreach.known import known_contacts, known_engagements
 
@@ -51,6 +52,7 @@ class Told:
 
     place: int  # as in ``FileRow``
     address: str
+    name: str  # as the file says
     fate: Fate
     sentence: str = ""  # why it is wrong, or what changes
 
@@ -95,15 +97,21 @@ def told(file: ContactFile, line: Line) -> Told:
     """Return a row that was refused, or taken over, with where it stands."""
     row = file.rows[line.number - 1]
     if line.error is None:
-        return Told(row.place, line.address, _FATES[line.outcome])
+        return Told(row.place, line.address, _name(row), _FATES[line.outcome])
     is_twice = line.error.code == "listed_twice"
     where = file.where(row, line.error.field)
     return Told(
         row.place,
         line.address,
+        _name(row),
         Fate.TWICE if is_twice else Fate.WRONG,
         f"{where}: {line.error.message}",
     )
+
+
+def _name(row: FileRow) -> str:
+    given = row.values.get("display_name")
+    return given[:NAME_MAX] if isinstance(given, str) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,15 +143,15 @@ class _Known:
         return cls(how, contacts, engagements)
 
     def told(self, file: ContactFile, row: ListRow) -> Told:
-        place = file.rows[row.number - 1].place
+        source = file.rows[row.number - 1]
         contact = self.contacts.get(row.address)
-        if contact is None:
-            return Told(place, row.address, Fate.NEW)
-        changes = self._changes(contact, row)
-        if changes:
-            return Told(place, row.address, Fate.CHANGED, _sentence(changes))
+        changes = self._changes(contact, row) if contact else []
         fate = Fate.SAME if self.how.merge else Fate.LEFT
-        return Told(place, row.address, fate)
+        if contact is None:
+            fate = Fate.NEW
+        elif changes:
+            fate = Fate.CHANGED
+        return Told(source.place, row.address, _name(source), fate, _sentence(changes))
 
     def _changes(self, contact: Contact, row: ListRow) -> list[str]:
         """Return what changes, in words; what is taken over does the same."""
@@ -168,4 +176,4 @@ def _differing(row: Contact | Engagement, values: Mapping[str, Any]) -> list[str
 
 def _sentence(changes: Sequence[str]) -> str:
     told = ", ".join(changes)
-    return f"{told[0].upper()}{told[1:]}."
+    return f"{told[0].upper()}{told[1:]}." if told else ""

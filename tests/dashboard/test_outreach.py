@@ -28,8 +28,6 @@ from tasks.models import (
 from tasks.operations.audit import SYSTEM
 from tasks.operations.suppressions import suppress
 from tasks.outreach import scheduling
-from tasks.outreach.import_rows import How
-from tasks.outreach.importing import import_contacts
 from tasks.outreach.messages import Mail, note_message
 from tests.dashboard.conftest import Browser
 from tests.support.factories import NOW
@@ -256,23 +254,6 @@ def test_an_admin_removes_an_agent_and_contacts_stay(
     with make_db() as session:
         assert session.scalars(select(Engagement)).all() == []
         assert len(session.scalars(select(Contact)).all()) == 1
-
-
-def test_a_list_is_taken_back(
-    as_operator: Browser, congregation: Congregation, make_db: Sessions
-) -> None:
-    with make_db.begin() as session:
-        rows = [{"address": ADDRESS}, {"address": "nobody"}]
-        how = How(agent=AGENT, filename="friends.csv")
-        done = import_contacts(session, congregation.id, rows, how, SYSTEM)
-        id_ = done.row.id
-    page = words(as_operator.get("/outreach/contacts"))
-    assert "friends.csv" in page
-    assert "1 created, 1 refused" in page
-    answer = as_operator.post(f"/outreach/imports/{id_}/undo", follow_redirects=True)
-    assert "1 contact removed" in words(answer)
-    assert "taken back" in words(answer)
-    assert as_operator.post(f"/outreach/imports/{id_}/undo").status_code == 409
 
 
 def test_a_contacts_page_shows_its_engagements_and_removes_it(

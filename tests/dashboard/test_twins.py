@@ -40,6 +40,8 @@ from tasks.operations.audit import Actor, Subject, record
 from tasks.operations.rule_versions import keep_version
 from tasks.operations.suppressions import suppress
 from tasks.operations.tokens import SCOPES, create_token
+from tasks.outreach.contact_files import ContactFile, FileRow
+from tasks.outreach.drafts import upload
 from tasks.outreach.import_rows import How
 from tasks.outreach.importing import import_contacts
 from tests.dashboard.conftest import Browser
@@ -171,6 +173,10 @@ def _twin(session: Session, slug: str, mark: str) -> Twin:
     listed = import_contacts(
         session, tenant, [{"address": f"l-{mark}@example.org"}], How(), Actor(mark)
     )
+    rows = [FileRow(2, {"address": f"d-{mark}@example.org"})]
+    waits = upload(
+        session, tenant, f"{mark}.csv", ContactFile("Line", mark, (), rows), Actor(mark)
+    )
     token, _ = create_token(
         session, tenant, f"Site {mark}", SCOPES, None, Actor("system")
     )
@@ -201,6 +207,7 @@ def _twin(session: Session, slug: str, mark: str) -> Twin:
             "contact_id": str(engaged.contact_id),
             "agent_id": str(engaged.agent_id),
             "contact_import_id": str(listed.row.id),
+            "contact_draft_id": str(waits.id),
             "suppression_id": str(silent.id),
             **factories.sources(session, tenant, mark),
             **webhooks(session, event, mark),
