@@ -843,4 +843,119 @@ def upgrade() -> None:
             unique=False,
         )
 
+    op.create_table(
+        "addresses",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column(
+            "key",
+            sa.String(length=240).with_variant(
+                sa.String(length=240, collation="C"), "postgresql"
+            ),
+            nullable=False,
+        ),
+        sa.Column("number", sa.String(length=20), nullable=False),
+        sa.Column("street", sa.String(length=200), nullable=False),
+        sa.Column("postcode", sa.String(length=5), nullable=False),
+        sa.Column("city", sa.String(length=100), nullable=False),
+        sa.Column("insee", sa.String(length=5), nullable=False),
+        sa.Column("lat", sa.Double(), nullable=True),
+        sa.Column("lon", sa.Double(), nullable=True),
+        sa.Column("is_hand_placed", sa.Boolean(), nullable=False),
+        sa.Column("is_active", sa.Boolean(), nullable=False),
+        sa.Column("in_territory", sa.Boolean(), nullable=False),
+        sa.Column("in_open_data", sa.Boolean(), nullable=False),
+        sa.Column("missing_since", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("notes", sa.String(length=2000), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("source_id", sa.String(length=64), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_addresses_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_addresses")),
+        sa.UniqueConstraint(
+            "congregation_id", "key", name=op.f("uq_addresses_congregation_id_key")
+        ),
+    )
+    with op.batch_alter_table("addresses", schema=None) as batch_op:
+        batch_op.create_index(
+            "ix_addresses_missing",
+            ["congregation_id", "key"],
+            unique=False,
+            postgresql_where=sa.text("missing_since IS NOT NULL"),
+            sqlite_where=sa.text("missing_since IS NOT NULL"),
+        )
+
+    op.create_table(
+        "address_areas",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("postcodes", sa.JSON(), nullable=False),
+        sa.Column("communes", sa.JSON(), nullable=False),
+        sa.Column("urls", sa.JSON(), nullable=False),
+        sa.Column("perimeter", sa.JSON(none_as_null=True), nullable=True),
+        sa.Column("version", sa.Integer(), nullable=False),
+        sa.Column("changed_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_address_areas_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("congregation_id", name=op.f("pk_address_areas")),
+    )
+    op.create_table(
+        "syncs",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("kind", sa.String(length=32), nullable=False),
+        sa.Column("sources", sa.JSON(), nullable=False),
+        sa.Column("accepts", sa.Boolean(), nullable=False),
+        sa.Column("has_files", sa.Boolean(), nullable=False),
+        sa.Column("report", sa.JSON(), nullable=False),
+        sa.Column("data_from", sa.Date(), nullable=True),
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("state", sa.String(length=32), nullable=False),
+        sa.Column("requested_by", sa.String(length=255), nullable=False),
+        sa.Column("requested_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("run_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("attempt", sa.Integer(), nullable=False),
+        sa.Column("failures", sa.Integer(), nullable=False),
+        sa.Column("lease_until", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("worker", sa.String(length=64), nullable=True),
+        sa.Column("started_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("ended_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("phase", sa.String(length=60), nullable=False),
+        sa.Column("progress_done", sa.BigInteger(), nullable=False),
+        sa.Column("progress_total", sa.BigInteger(), nullable=True),
+        sa.Column("cancel_asked_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("error_code", sa.String(length=40), nullable=True),
+        sa.Column("error", sa.String(length=1000), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_syncs_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_syncs")),
+    )
+    with op.batch_alter_table("syncs", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_syncs_congregation_id_id"),
+            ["congregation_id", "id"],
+            unique=False,
+        )
+        batch_op.create_index(
+            "ix_syncs_open",
+            ["run_at", "id"],
+            unique=False,
+            postgresql_where=sa.text("state IN ('queued', 'running')"),
+            sqlite_where=sa.text("state IN ('queued', 'running')"),
+        )
+        batch_op.create_index(
+            "uq_syncs_running",
+            ["congregation_id"],
+            unique=True,
+            postgresql_where=sa.text("state = 'running'"),
+            sqlite_where=sa.text("state = 'running'"),
+        )
+
     # ### end Alembic commands ###
