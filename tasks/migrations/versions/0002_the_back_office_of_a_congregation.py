@@ -958,4 +958,168 @@ def upgrade() -> None:
             sqlite_where=sa.text("state = 'running'"),
         )
 
+    op.create_table(
+        "board_sections",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("name", sa.String(length=120), nullable=False),
+        sa.Column("position", sa.Integer(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_board_sections_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_board_sections")),
+        sa.UniqueConstraint(
+            "congregation_id", "id", name=op.f("uq_board_sections_congregation_id_id")
+        ),
+        sa.UniqueConstraint(
+            "congregation_id",
+            "name",
+            name=op.f("uq_board_sections_congregation_id_name"),
+        ),
+    )
+    op.create_table(
+        "loose_files",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("key", sa.String(length=200), nullable=False),
+        sa.Column("remove_after", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_loose_files_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("key", name=op.f("pk_loose_files")),
+    )
+    with op.batch_alter_table("loose_files", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_loose_files_remove_after"), ["remove_after"], unique=False
+        )
+
+    op.create_table(
+        "stored_files",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("sha256", sa.LargeBinary(length=32), nullable=False),
+        sa.Column("size", sa.BigInteger(), nullable=False),
+        sa.Column("media_type", sa.String(length=80), nullable=False),
+        sa.Column("key", sa.String(length=200), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("thumbnail_state", sa.String(length=32), nullable=False),
+        sa.Column("thumbnail_reason", sa.String(length=32), nullable=True),
+        sa.Column("thumbnail_key", sa.String(length=200), nullable=True),
+        sa.Column("thumbnail_width", sa.Integer(), nullable=True),
+        sa.Column("thumbnail_height", sa.Integer(), nullable=True),
+        sa.Column("thumbnail_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("run_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("attempt", sa.Integer(), nullable=False),
+        sa.Column("failures", sa.Integer(), nullable=False),
+        sa.Column("lease_until", sa.DateTime(timezone=True), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_stored_files_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_stored_files")),
+        sa.UniqueConstraint(
+            "congregation_id", "id", name=op.f("uq_stored_files_congregation_id_id")
+        ),
+        sa.UniqueConstraint(
+            "congregation_id",
+            "sha256",
+            name=op.f("uq_stored_files_congregation_id_sha256"),
+        ),
+    )
+    with op.batch_alter_table("stored_files", schema=None) as batch_op:
+        batch_op.create_index(
+            "ix_stored_files_waiting",
+            ["run_at", "id"],
+            unique=False,
+            postgresql_where=sa.text("thumbnail_state IN ('none', 'pending')"),
+            sqlite_where=sa.text("thumbnail_state IN ('none', 'pending')"),
+        )
+
+    op.create_table(
+        "documents",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("section_id", sa.Uuid(), nullable=False),
+        sa.Column("title", sa.String(length=200), nullable=False),
+        sa.Column("search_title", sa.String(length=200), nullable=False),
+        sa.Column("file_id", sa.Uuid(), nullable=False),
+        sa.Column("filename", sa.String(length=200), nullable=False),
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column("visible_from", sa.Date(), nullable=True),
+        sa.Column("visible_until", sa.Date(), nullable=True),
+        sa.Column("is_highlighted", sa.Boolean(), nullable=False),
+        sa.Column("position", sa.Integer(), nullable=False),
+        sa.Column("told_until", sa.Date(), nullable=True),
+        sa.Column("version", sa.Integer(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "file_id"],
+            ["stored_files.congregation_id", "stored_files.id"],
+            name=op.f("fk_documents_congregation_id_file_id"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "section_id"],
+            ["board_sections.congregation_id", "board_sections.id"],
+            name=op.f("fk_documents_congregation_id_section_id"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_documents_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_documents")),
+        sa.UniqueConstraint(
+            "congregation_id", "id", name=op.f("uq_documents_congregation_id_id")
+        ),
+    )
+    with op.batch_alter_table("documents", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_documents_congregation_id_section_id_position_id"),
+            ["congregation_id", "section_id", "position", "id"],
+            unique=False,
+        )
+        batch_op.create_index(
+            batch_op.f("ix_documents_congregation_id_visible_until"),
+            ["congregation_id", "visible_until"],
+            unique=False,
+        )
+        batch_op.create_index(
+            batch_op.f("ix_documents_file_id"), ["file_id"], unique=False
+        )
+
+    op.create_table(
+        "document_versions",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("document_id", sa.Uuid(), nullable=False),
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column("file_id", sa.Uuid(), nullable=False),
+        sa.Column("filename", sa.String(length=200), nullable=False),
+        sa.Column("uploaded_by", sa.String(length=255), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "document_id"],
+            ["documents.congregation_id", "documents.id"],
+            name=op.f("fk_document_versions_congregation_id_document_id"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "file_id"],
+            ["stored_files.congregation_id", "stored_files.id"],
+            name=op.f("fk_document_versions_congregation_id_file_id"),
+        ),
+        sa.PrimaryKeyConstraint(
+            "document_id", "number", name=op.f("pk_document_versions")
+        ),
+    )
+    with op.batch_alter_table("document_versions", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_document_versions_file_id"), ["file_id"], unique=False
+        )
+
     # ### end Alembic commands ###
