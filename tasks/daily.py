@@ -7,7 +7,8 @@ the next sweep, and a congregation that fails holds up no other.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Callable, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
@@ -17,9 +18,11 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from tasks.bulk import is_postgres
-from tasks.lane import COUNT_CAP, Backlog
+from tasks.lane import COUNT_CAP, Backlog, Bench
 from tasks.models.congregation import Congregation
 from tasks.models.daily import DailyRun
+
+logger = logging.getLogger(__name__)
 
 #: A congregation that failed is tried again after this long.
 RETRY_AFTER: Final = timedelta(hours=1)
@@ -36,6 +39,36 @@ def day_of(now: datetime, hour: int) -> date:
     datetime.date(2026, 3, 10)
     """
     return (now - timedelta(hours=hour)).date()
+
+
+def isolated(
+    bench: Bench, lane: str, congregation_id: UUID, do: Callable[[], None]
+) -> str:
+    """Do one congregation's work; returns what went wrong, empty: nothing did.
+
+    A failure is remembered for the congregation's page, and the others go on: so
+    whatever it is, it is caught here.  ``do`` opens its own transactions.
+    """
+    try:
+        do()
+    except Exception as error:
+        extra = {"lane": lane, "congregation": str(congregation_id)}
+        logger.exception("lane.congregation_failed", extra=extra)
+        # Of a database's error only its own words: the statement has people's values.
+        told = f"{type(error).__name__}: {getattr(error, 'orig', None) or error}"
+        with bench.begin() as session:
+            mark_failed(session, lane, congregation_id, told, bench.clock())
+        return told
+    return ""
+
+
+def trouble(failed: Sequence[tuple[UUID, str]]) -> str:
+    """Return a sweep's ``trouble``: who failed, and why the first one did."""
+    if not failed:
+        return ""
+    congregation_id, error = failed[0]
+    others = f", and {len(failed) - 1} more congregations" if len(failed) > 1 else ""
+    return f"Congregation {congregation_id}{others} failed: {error}"
 
 
 def due(
@@ -91,6 +124,17 @@ def troubles(session: Session, congregation_id: UUID) -> Sequence[DailyRun]:
         )
         .order_by(DailyRun.lane)
     ).all()
+
+
+def waiting(session: Session, lane: str, now: datetime) -> frozenset[UUID]:
+    """Return the congregations that failed and whose next try is not due yet."""
+    return frozenset(
+        session.scalars(
+            select(DailyRun.congregation_id).where(
+                DailyRun.lane == lane, DailyRun.retry_at > now
+            )
+        )
+    )
 
 
 def _is_due(lane: str, hour: int, now: datetime) -> ColumnElement[bool]:

@@ -13,6 +13,7 @@ from tasks.errors import UnknownLane
 from tasks.lane import Lane
 from tasks.lanes import (
     admin_mails,
+    campaign,
     contact_due,
     deliveries,
     executions,
@@ -110,6 +111,16 @@ LANES: Final = (
         backlog=admin_mails.backlog,
         every=timedelta(seconds=30),
         batch=20,
+    ),
+    Lane(
+        name="campaign",
+        title="Campaigns",
+        purpose="Starts and ends campaigns when a congregation’s day has come.",
+        sweep=campaign.sweep,
+        backlog=campaign.backlog,
+        every=timedelta(minutes=3),
+        batch=200,
+        is_startable=True,
     ),
     Lane(
         name="rescue",

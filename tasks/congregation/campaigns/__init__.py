@@ -1,0 +1,1 @@
+"""Campaigns: what their start and end do to the work on territories."""
