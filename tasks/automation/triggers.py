@@ -65,6 +65,7 @@ _ENGAGEMENT: Final = (
     "engagement.id",
     "engagement.agent_email",
     "engagement.stage",
+    "engagement.campaign",
     "engagement.next_action_at",
     "engagement.revision",
     "engagement.replied",

@@ -21,10 +21,14 @@ from tasks.automation.quiet import quiet_end
 from tasks.crashpoints import reached
 from tasks.errors import EngineError
 from tasks.lane import COUNT_CAP, Backlog, Bench
-from tasks.models.engagement import Engagement, PassedBecause
+from tasks.models.engagement import Engagement, PassedBecause, WaitsFor
 from tasks.outreach import scheduling
 from tasks.outreach.announcing import announce
+from tasks.outreach.caps import within_caps
 from tasks.outreach.claiming import Due, claim, is_due
+
+#: Ids of engagements by what became of them.
+_Ended = defaultdict[str, list[UUID]]
 
 
 class BatchLost(EngineError):
@@ -43,7 +47,7 @@ class ContactDueSweep:
 
     announced: tuple[UUID, ...] = ()
     passed: tuple[UUID, ...] = ()  # suppressed or paused
-    waiting: tuple[UUID, ...] = ()  # until their quiet hours end
+    waiting: tuple[UUID, ...] = ()  # until quiet hours end, or a capped day
     set_aside: tuple[UUID, ...] = ()  # no event can be made of them
     is_full: bool = False
 
@@ -84,31 +88,37 @@ def backlog(session: Session, now: datetime) -> Backlog:
     )
 
 
-def _settle(
-    session: Session, due: Sequence[Due], now: datetime
-) -> dict[str, list[UUID]]:
-    ended: defaultdict[str, list[UUID]] = defaultdict(list)
-    going: list[Due] = []
-    for each in due:
-        if (because := why_passed(each)) is not None:
-            scheduling.pass_over(each.row, because, now)
-            scheduling.touch(each.row, now)
-            ended["passed"].append(each.row.id)
-        elif (until := _quiet_until(each, now)) is not None:
-            scheduling.postpone(each.row, until)
-            ended["waiting"].append(each.row.id)
-        else:
-            going.append(each)
+def _settle(session: Session, due: Sequence[Due], now: datetime) -> _Ended:
+    ended: _Ended = defaultdict(list)
+    awake = [each for each in due if not _stays(each, now, ended)]
+    going, over = within_caps(session, awake, now)
+    for each in over:
+        scheduling.postpone(each.due.row, each.until, each.waits_for)
+        ended["waiting"].append(each.due.row.id)
     troubles = announce(session, going, now)
-    for each in going:
-        trouble = troubles.get(each.row.id)
+    for one in going:
+        trouble = troubles.get(one.row.id)
         if trouble is None:
-            scheduling.announced(each.row, now)
+            scheduling.announced(one.row, now)
         else:
-            scheduling.set_aside(each.row, trouble, now)
-        scheduling.touch(each.row, now)
-        ended["announced" if trouble is None else "set_aside"].append(each.row.id)
+            scheduling.set_aside(one.row, trouble, now)
+        scheduling.touch(one.row, now)
+        ended["announced" if trouble is None else "set_aside"].append(one.row.id)
     return ended
+
+
+def _stays(due: Due, now: datetime, ended: _Ended) -> bool:
+    """Whether an engagement passes, or waits for its quiet hours to end."""
+    if (because := why_passed(due)) is not None:
+        scheduling.pass_over(due.row, because, now)
+        scheduling.touch(due.row, now)
+        ended["passed"].append(due.row.id)
+        return True
+    if (until := _quiet_until(due, now)) is not None:
+        scheduling.postpone(due.row, until, WaitsFor.QUIET)
+        ended["waiting"].append(due.row.id)
+        return True
+    return False
 
 
 def why_passed(due: Due) -> PassedBecause | None:
@@ -121,4 +131,4 @@ def why_passed(due: Due) -> PassedBecause | None:
 
 
 def _quiet_until(due: Due, now: datetime) -> datetime | None:
-    return quiet_end(due.row, now, due.row.timezone or due.timezone)
+    return quiet_end(due.row, now, due.row.timezone or due.congregation.timezone)

@@ -27,6 +27,7 @@ from tasks.models.execution import SETTLED, Execution
 from tasks.models.feed import GuestImport
 from tasks.models.lane import LaneRun, WorkerProcess
 from tasks.models.operation import OPEN, Operation
+from tasks.models.outreach_campaign import OutreachTally
 from tasks.models.scheduled_job import JobState, ScheduledJob
 from tasks.models.source import SourceCall
 
@@ -63,6 +64,7 @@ class JanitorSweep:
     messages: tuple[UUID, ...] = ()
     operations: tuple[UUID, ...] = ()
     admin_mails: tuple[UUID, ...] = ()
+    tallies: tuple[UUID, ...] = ()  # of wake-ups on days long past, by what had a cap
     is_full: bool = False
 
 
@@ -116,6 +118,7 @@ def _what_is_past(bench: Bench) -> Iterator[_Past]:
         AdminMail.id,
         (AdminMail.state != AdminMailState.PENDING, AdminMail.created_at < before),
     )
+    yield "tallies", OutreachTally.subject_id, (OutreachTally.day < before.date(),)
     yield "decisions", Decision.id, (Decision.created_at < before,)
     yield "events", Event.id, (Event.created_at < before, ~is_needed)
     runs_before = now - bench.timing.keep_runs

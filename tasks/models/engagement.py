@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from sqlalchemy import Index, String, UniqueConstraint, text
+from sqlalchemy import ForeignKeyConstraint, Index, String, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from tasks.clock import utcnow
@@ -83,13 +83,17 @@ class Engagement(OfCongregation, Base):
         within_congregation("agent_id", "agents", ondelete="CASCADE"),
         within_congregation("contact_id", "contacts", ondelete="CASCADE"),
         within_congregation("import_id", "contact_imports"),
-        within_congregation("campaign_id", "outreach_campaigns"),
+        ForeignKeyConstraint(
+            ["congregation_id", "campaign"],
+            ["outreach_campaigns.congregation_id", "outreach_campaigns.name"],
+        ),
         UniqueConstraint("congregation_id", "id"),
         UniqueConstraint("congregation_id", "agent_id", "contact_id"),
         # The sweep's cost does not grow with what was announced.
         Index(
             "ix_engagements_armed",
             "wake_at",
+            "next_action_at",
             "id",
             postgresql_where=text(_IS_ARMED),
             sqlite_where=text(_IS_ARMED),
@@ -98,6 +102,7 @@ class Engagement(OfCongregation, Base):
             "ix_engagements_armed_fair",
             "congregation_id",
             "wake_at",
+            "next_action_at",
             "id",
             postgresql_where=text(_IS_ARMED),
             sqlite_where=text(_IS_ARMED),
@@ -106,7 +111,7 @@ class Engagement(OfCongregation, Base):
         Index(None, "congregation_id", "address"),
         Index(None, "contact_id"),
         Index(None, "agent_id", "id"),
-        Index(None, "campaign_id", "id"),
+        Index(None, "congregation_id", "campaign", "id"),
         Index(None, "import_id"),
     )
 
@@ -131,7 +136,7 @@ class Engagement(OfCongregation, Base):
     settled_at: Mapped[datetime | None]  # announced, passed or set aside
     trouble: Mapped[str | None] = mapped_column(String(500))  # why it was set aside
     details: Mapped[Json] = mapped_column("metadata", default=dict)
-    campaign_id: Mapped[UUID | None]  # None: it belongs to none
+    campaign: Mapped[str | None] = mapped_column(String(80))  # None: it is in none
     stop_on_reply: Mapped[bool] = mapped_column(default=False)
     paused_at: Mapped[datetime | None]  # None: it is not
     #: No event comes from here …

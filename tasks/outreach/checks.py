@@ -11,6 +11,7 @@ from tasks.automation.checks import checked_instant
 from tasks.automation.fields import Check, optional, required, text, timezone
 from tasks.errors import InvalidInput
 from tasks.models.base import Json
+from tasks.models.outreach_campaign import CAP_MAX
 from tasks.outbound.mailboxes import BadAddress, normal_address
 
 #: Metadata of one contact or engagement as JSON, in bytes; both fit into one event.
@@ -19,6 +20,7 @@ DETAILS_MAX: Final = 16 * 1024
 _LEVELS_MAX: Final = 10
 STAGE_MAX: Final = 120
 NAME_MAX: Final = 120
+CAMPAIGN_MAX: Final = 80
 _CLOCK: Final = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
 
 
@@ -96,6 +98,31 @@ def _switch(value: object, field: str) -> bool:
     raise InvalidInput("bad_switch", f"{field} must be true or false.", field=field)
 
 
+def _daily_cap(value: object, field: str) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= CAP_MAX:
+        return value
+    raise InvalidInput(
+        "bad_cap",
+        f"{field} must be a whole number from 1 to {CAP_MAX}, or empty for no cap; to "
+        "wake nobody at all, pause.",
+        field=field,
+    )
+
+
+def _campaign(value: object, field: str) -> str | None:
+    name: str = text(CAMPAIGN_MAX)(value, field)
+    if "/" in name:  # it stands in addresses of the API
+        raise InvalidInput(
+            "bad_name", f"{field} must not contain a slash.", field=field
+        )
+    return name or None
+
+
+#: A cap on wake-ups a day; None and empty: there is none.
+DAILY_CAP: Final[Check] = optional(_daily_cap)
+#: The name of a campaign; None and empty: none.
+CAMPAIGN: Final[Check] = _campaign
+
 #: The fields of a contact that others than we may change.
 CONTACT: Final[Mapping[str, Check]] = {
     "display_name": text(NAME_MAX),
@@ -106,6 +133,7 @@ ENGAGEMENT: Final[Mapping[str, Check]] = {
     "stage": text(STAGE_MAX),
     "next_action_at": optional(checked_instant),
     "metadata": details,
+    "campaign": CAMPAIGN,
     "stop_on_reply": required(_switch),
     "quiet_from": optional(_clock),
     "quiet_until": optional(_clock),

@@ -8,18 +8,25 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, func, or_, select
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from tasks.bulk import among
 from tasks.models.congregation import Congregation
 from tasks.models.contact import Contact
 from tasks.models.engagement import Agent, Engagement
+from tasks.models.outreach_campaign import OutreachCampaign
 from tasks.models.suppression import Suppression
 from tasks.outreach.scheduling import IS_ARMED
 
 #: Congregations that share one batch; with more of them, a random choice takes turns.
 SHARING_MAX: Final = 50
+#: What waits for one instant together goes by the age of its schedule.
+_OLDEST_FIRST: Final = (
+    Engagement.wake_at,
+    Engagement.next_action_at,
+    Engagement.id,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +36,9 @@ class Due:
     row: Engagement
     contact: Contact
     agent: Agent
-    timezone: str  # the congregation's
+    congregation: Congregation
     is_suppressed: bool
+    campaign: OutreachCampaign | None
 
 
 def claim(session: Session, *, now: datetime, limit: int) -> list[Due]:
@@ -43,12 +51,26 @@ def claim(session: Session, *, now: datetime, limit: int) -> list[Due]:
     if not ids:
         return []
     found = session.execute(
-        select(Engagement, Contact, Agent, Congregation.timezone, is_suppressed())
+        select(
+            Engagement,
+            Contact,
+            Agent,
+            Congregation,
+            is_suppressed(),
+            OutreachCampaign,
+        )
         .join(Contact, Contact.id == Engagement.contact_id)
         .join(Agent, Agent.id == Engagement.agent_id)
         .join(Congregation, Congregation.id == Engagement.congregation_id)
+        .outerjoin(
+            OutreachCampaign,
+            and_(
+                OutreachCampaign.congregation_id == Engagement.congregation_id,
+                OutreachCampaign.name == Engagement.campaign,
+            ),
+        )
         .where(among(session, Engagement.id, ids))
-        .order_by(Engagement.wake_at, Engagement.id)
+        .order_by(*_OLDEST_FIRST)
         .execution_options(populate_existing=True)
     )
     return [Due(*row) for row in found]
@@ -97,7 +119,7 @@ def _locked(now: datetime, limit: int) -> Select[UUID]:
     return (
         select(Engagement.id)
         .where(*is_due(now))
-        .order_by(Engagement.wake_at, Engagement.id)
+        .order_by(*_OLDEST_FIRST)
         .limit(limit)
         .with_for_update(skip_locked=True, of=Engagement)
     )

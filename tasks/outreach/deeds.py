@@ -15,7 +15,7 @@ from tasks.models.contact import Contact
 from tasks.models.engagement import Agent, Engagement, PassedBecause, WakeState
 from tasks.operations.audit import Actor, Subject, record
 from tasks.outreach.checks import ENGAGEMENT
-from tasks.outreach.engagements import apply_values
+from tasks.outreach.engagements import apply_values, know_campaign
 from tasks.outreach.scheduling import acknowledge, schedule, touch, wake_again
 
 LANE: Final = "contact_due"
@@ -97,7 +97,9 @@ def edit(
     Raises:
         InvalidInput: a value cannot be accepted.
     """
-    changed = apply_values(row, checked(values, ENGAGEMENT))
+    clean = checked(values, ENGAGEMENT)
+    know_campaign(session, row.congregation_id, clean, now)
+    changed = apply_values(row, clean)
     if changed:
         _changed(session, row, actor, "edited", now)
     return changed

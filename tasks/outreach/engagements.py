@@ -16,15 +16,18 @@ from tasks.models.base import new_id
 from tasks.models.contact import Contact, ContactSource
 from tasks.models.engagement import Agent, Engagement, WakeState
 from tasks.outreach.agents import agent_of
+from tasks.outreach.campaigns import campaign_of
 from tasks.outreach.checks import ENGAGEMENT, check_quiet, checked_address
 from tasks.outreach.contacts import contact_of
 from tasks.outreach.ensuring import ensure
 from tasks.outreach.looking import locked, locked_engagement, unknown_engagement
-from tasks.outreach.scheduling import schedule, touch
+from tasks.outreach.scheduling import look_again, schedule, touch
 from tasks.outreach.versions import Expected, check_version
 
 #: Columns that have another name than their field.
 _ATTRIBUTES: Final[Mapping[str, str]] = {"metadata": "details"}
+#: What a due engagement may wait for; when it changes, the lane looks again.
+_HOLDING: Final = frozenset({"campaign", "quiet_from", "quiet_until", "timezone"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,7 @@ def save_engagement(
         contact = contact_of(session, congregation_id, normal, source, at)[0]
         by = agent_of(session, congregation_id, agent_address, at)
         found, created = enrol(session, by, contact, at)
+    know_campaign(session, congregation_id, clean, at)
     changed = apply_values(found, clean)
     if changed and not created:
         touch(found, at)
@@ -120,6 +124,14 @@ def new_engagement(
     )
 
 
+def know_campaign(
+    session: Session, congregation_id: UUID, clean: Mapping[str, Any], now: datetime
+) -> None:
+    """Make the campaign that checked values name known, when it is not yet."""
+    if name := clean.get("campaign"):
+        campaign_of(session, congregation_id, name, now)
+
+
 def apply_values(row: Engagement, clean: Mapping[str, Any]) -> bool:
     """Write checked values into an engagement; returns whether any was another.
 
@@ -135,6 +147,8 @@ def apply_values(row: Engagement, clean: Mapping[str, Any]) -> bool:
         if getattr(row, attribute) != value:
             setattr(row, attribute, value)
             changed = True
+            if name in _HOLDING:
+                look_again(row)
     check_quiet(row.quiet_from, row.quiet_until)
     return changed
 

@@ -25,7 +25,10 @@ class Wanted:
     contact_id: UUID | None = None
     beginning: str = ""  # of the contact's address, in small letters
     stage: str | None = None
+    campaign: str | None = None
     state: WakeState | None = None
+    #: Due, and waiting: for quiet hours to end, or for a day with room below a cap.
+    waiting: bool = False
     replied: bool | None = None
     suppressed: bool | None = None
     #: Also those whose event is out: what an agent that lost its state looks for.
@@ -55,9 +58,17 @@ def _conditions(wanted: Wanted) -> Iterator[ColumnElement[bool]]:
         yield Engagement.address.startswith(wanted.beginning, autoescape=True)
     if wanted.stage is not None:
         yield Engagement.stage == wanted.stage
+    yield from _stands(wanted)
+    yield from _facts(wanted)
+
+
+def _stands(wanted: Wanted) -> Iterator[ColumnElement[bool]]:
+    if wanted.campaign is not None:
+        yield Engagement.campaign == wanted.campaign
     if wanted.state is not None:
         yield Engagement.wake_state == wanted.state
-    yield from _facts(wanted)
+    if wanted.waiting:
+        yield Engagement.waits_for.is_not(None)
 
 
 def _facts(wanted: Wanted) -> Iterator[ColumnElement[bool]]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, literal_column, update
 from sqlalchemy.orm import Session
 
-from tasks.models.engagement import Engagement, PassedBecause, WakeState
+from tasks.models.engagement import Engagement, PassedBecause, WaitsFor, WakeState
 
 TROUBLE_MAX: Final = 500  # characters
 
@@ -44,9 +44,29 @@ def wake_again(row: Engagement, now: datetime) -> None:
     _enter(row, WakeState.ARMED, wake_at=now)
 
 
-def postpone(row: Engagement, until: datetime) -> None:
-    """Let the lane look later: quiet hours end then."""
-    row.wake_at = until
+def postpone(row: Engagement, until: datetime, waits_for: WaitsFor) -> None:
+    """Let the lane look later, when what it waits for ends."""
+    row.wake_at, row.waits_for = until, waits_for
+
+
+def look_again(row: Engagement) -> None:
+    """Let the lane look at once at what waits: what it waited for was changed."""
+    if row.waits_for is not None:
+        row.wake_at, row.waits_for = row.next_action_at, None
+
+
+def look_again_at(
+    session: Session, waits_for: WaitsFor, *which: ColumnElement[bool]
+) -> int:
+    """Do the same to all that wait for one thing; returns how many."""
+    done = session.execute(
+        update(Engagement)
+        .where(IS_ARMED, Engagement.waits_for == waits_for, *which)
+        .values(wake_at=Engagement.next_action_at, waits_for=None)
+        .execution_options(synchronize_session="fetch")
+    )
+    n: int = done.rowcount  # type: ignore[attr-defined]  # a cursor result
+    return n
 
 
 def announced(row: Engagement, now: datetime) -> None:
@@ -81,6 +101,7 @@ def acknowledge(
         .values(
             wake_state=WakeState.PASSED,
             wake_at=None,
+            waits_for=None,
             passed_because=because,
             settled_at=now,
             version=Engagement.version + 1,
@@ -95,6 +116,7 @@ def acknowledge(
 #: What a schedule's state says beside the state itself, and how it is when new.
 _NOTHING: Final[Mapping[str, Any]] = {
     "wake_at": None,
+    "waits_for": None,
     "passed_because": None,
     "settled_at": None,
     "trouble": None,

@@ -47,6 +47,7 @@ def told_of(row: Engagement, contact: Contact, agent: Agent) -> Json:
     known: dict[str, Any] = {
         "last_outbound_at": utc_iso(row.last_outbound_at),
         "last_conversation_id": row.last_conversation_id or None,
+        "campaign": row.campaign,
     }
     return {
         "contact": {

@@ -1437,7 +1437,7 @@ def upgrade() -> None:
         sa.Column("settled_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("trouble", sa.String(length=500), nullable=True),
         sa.Column("metadata", sa.JSON(), nullable=False),
-        sa.Column("campaign_id", sa.Uuid(), nullable=True),
+        sa.Column("campaign", sa.String(length=80), nullable=True),
         sa.Column("stop_on_reply", sa.Boolean(), nullable=False),
         sa.Column("paused_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("quiet_from", sa.String(length=5), nullable=True),
@@ -1460,9 +1460,9 @@ def upgrade() -> None:
             ondelete="CASCADE",
         ),
         sa.ForeignKeyConstraint(
-            ["congregation_id", "campaign_id"],
-            ["outreach_campaigns.congregation_id", "outreach_campaigns.id"],
-            name=op.f("fk_engagements_congregation_id_campaign_id"),
+            ["congregation_id", "campaign"],
+            ["outreach_campaigns.congregation_id", "outreach_campaigns.name"],
+            name=op.f("fk_engagements_congregation_id_campaign"),
         ),
         sa.ForeignKeyConstraint(
             ["congregation_id", "contact_id"],
@@ -1496,20 +1496,20 @@ def upgrade() -> None:
             batch_op.f("ix_engagements_agent_id_id"), ["agent_id", "id"], unique=False
         )
         batch_op.create_index(
-            batch_op.f("ix_engagements_campaign_id_id"),
-            ["campaign_id", "id"],
+            batch_op.f("ix_engagements_congregation_id_campaign_id"),
+            ["congregation_id", "campaign", "id"],
             unique=False,
         )
         batch_op.create_index(
             "ix_engagements_armed",
-            ["wake_at", "id"],
+            ["wake_at", "next_action_at", "id"],
             unique=False,
             postgresql_where=sa.text("wake_state = 'armed'"),
             sqlite_where=sa.text("wake_state = 'armed'"),
         )
         batch_op.create_index(
             "ix_engagements_armed_fair",
-            ["congregation_id", "wake_at", "id"],
+            ["congregation_id", "wake_at", "next_action_at", "id"],
             unique=False,
             postgresql_where=sa.text("wake_state = 'armed'"),
             sqlite_where=sa.text("wake_state = 'armed'"),

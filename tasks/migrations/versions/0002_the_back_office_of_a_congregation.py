@@ -790,7 +790,7 @@ def upgrade() -> None:
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("entity_type", sa.String(length=32), nullable=False),
         sa.Column("entity_id", sa.Uuid(), nullable=False),
-        sa.Column("external_ref", sa.String(length=200), nullable=True),
+        sa.Column("external_ref", sa.String(length=230), nullable=True),
         sa.Column("requested_by", sa.String(length=255), nullable=False),
         sa.Column("requested_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("completed_at", sa.DateTime(timezone=True), nullable=True),

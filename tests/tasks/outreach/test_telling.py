@@ -54,6 +54,7 @@ def test_the_most_that_it_says() -> None:
         last_outbound_at=sent,
         last_inbound_at=sent + timedelta(hours=1),
         last_conversation_id="c1",
+        campaign="Spring",
         details={"notes": "the agent's own, which stay here"},
     )
     contact = Contact(
@@ -70,6 +71,7 @@ def test_the_most_that_it_says() -> None:
         "outbound_count": 2,
         "last_outbound_at": "2026-03-01T09:00:00Z",
         "last_conversation_id": "c1",
+        "campaign": "Spring",
     }
     promised = {
         name
