@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import insert, select
+from sqlalchemy import ColumnElement, insert, or_, select
 from sqlalchemy.exc import DataError, IntegrityError, InternalError
 from sqlalchemy.orm import Session
 
@@ -79,15 +79,22 @@ def _unfit(session: Session, campaign: Campaign, today: date) -> dict[UUID, str]
         select(Member.id, Member.left_on, Member.anonymised_at).where(
             Member.congregation_id == campaign.congregation_id,
             Member.id.in_(held),
-            (Member.left_on <= today)
-            | Member.anonymised_at.is_not(None)
-            | (Member.inactive_on <= today),
+            is_unfit(today),
         )
     )
     return {
         id_: "left" if erased or (left and left <= today) else "inactive"
         for id_, left, erased in rows
     }
+
+
+def is_unfit(today: date) -> ColumnElement[bool]:
+    """Return the condition of members who are given no work."""
+    return or_(
+        Member.left_on <= today,
+        Member.inactive_on <= today,
+        Member.anonymised_at.is_not(None),
+    )
 
 
 def _row(campaign: Campaign, paused: Sequence[Any], today: date) -> dict[str, Any]:
