@@ -1,0 +1,110 @@
+"""What is told of an archive: counts, warnings, and problems by file, line and field.
+
+Kept for weeks and shown to whoever may see the congregation, so it never repeats what
+stands in a row.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from tasks.congregation.transfer.refusing import shown
+
+#: Problems that are listed; the rest is counted.
+PROBLEMS_SHOWN: Final = 200
+#: Lines that are named as examples.
+LINES_SHOWN: Final = 5
+_SENTENCES_SHOWN: Final = 100
+
+
+@dataclass(slots=True)
+class Tally:
+    """What becomes of the rows of one entity."""
+
+    new: int = 0
+    updated: int = 0
+    same: int = 0  # as they are here already
+    left: int = 0  # left out, as a warning says
+
+
+@dataclass(slots=True)
+class Report:
+    """What was found in an archive, or put into one."""
+
+    about: dict[str, str] = field(default_factory=dict)  # of the archive, for people
+    tallies: defaultdict[str, Tally] = field(default_factory=lambda: defaultdict(Tally))
+    warnings: list[str] = field(default_factory=list)
+    problems: list[dict[str, Any]] = field(default_factory=list)
+    n_problems: int = 0
+    _conflicts: dict[str, list[int]] = field(default_factory=dict)
+    _n_conflicts: Counter[str] = field(default_factory=Counter)
+    _left: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def problem(self, file: str, line: int, name: str, sentence: str) -> None:
+        """Tell what is wrong with a field of a line; line 0 means the whole file."""
+        self.n_problems += 1
+        if len(self.problems) < PROBLEMS_SHOWN:
+            self.problems.append(
+                {"file": file, "line": line, "field": name, "sentence": sentence}
+            )
+
+    def warn(self, sentence: str) -> None:
+        """Tell what an operator should know before going on."""
+        if len(self.warnings) < _SENTENCES_SHOWN and sentence not in self.warnings:
+            self.warnings.append(sentence)
+
+    def conflict(self, entity: str, line: int) -> None:
+        """Tell that a row is here already, and not from an earlier import."""
+        self._n_conflicts[entity] += 1
+        lines = self._conflicts.setdefault(entity, [])
+        if len(lines) < LINES_SHOWN:
+            lines.append(line)
+
+    def leave(self, entity: str, why: str) -> None:
+        """Count a row that is left out."""
+        self.tallies[entity].left += 1
+        self._left[entity, why] += 1
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows are written."""
+        return sum(each.new + each.updated for each in self.tallies.values())
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as a transfer keeps it."""
+        left = [
+            f"{n} of “{entity}” left out: {why}"
+            for (entity, why), n in sorted(self._left.items())
+        ]
+        return {
+            "about": self.about,
+            "counts": {
+                name: {
+                    "new": each.new,
+                    "updated": each.updated,
+                    "same": each.same,
+                    "left": each.left,
+                }
+                for name, each in self.tallies.items()
+            },
+            "conflicts": {
+                name: {"n": self._n_conflicts[name], "lines": lines}
+                for name, lines in self._conflicts.items()
+            },
+            "warnings": [*self.warnings, *left],
+            "problems": self.problems,
+            "n_problems": self.n_problems,
+            "n_rows": self.n_rows,
+        }
+
+
+def unknown_fields(report: Report, counts: Mapping[tuple[str, str], int]) -> None:
+    """Warn of fields that no column has."""
+    for (entity, name), n in sorted(counts.items()):
+        report.warn(
+            f"The field “{shown(name)}” of {n} rows of “{entity}” is not known here "
+            "and is left out."
+        )
