@@ -26,7 +26,9 @@ class EventFilterForm(Form):  # type: ignore[misc]  # WTForms has no types
         "Search",
         [Length(max=120)],
         filters=[clean],
-        render_kw={"placeholder": "Guest, episode or id", "maxlength": 120},
+        description="A name, an address or an id; contact:zoe@ finds contacts alone, "
+        "and so do booking:, episode: and guest:.",
+        render_kw={"placeholder": "Guest, contact, episode or id", "maxlength": 120},
     )
     type = SelectField(
         "Type",
@@ -40,7 +42,7 @@ class EventFilterForm(Form):  # type: ignore[misc]  # WTForms has no types
         ],
         default="",
     )
-    podcast = SelectField("Podcast", validate_choice=False)
+    podcast = SelectField("Congregation or podcast", validate_choice=False)
     booking = StringField(
         "Booking’s id", [Length(max=EXTERNAL_ID_MAX)], filters=[clean]
     )

@@ -9,6 +9,7 @@ from flask import Blueprint, current_app, request
 from dashboard.congregations.moments import event_title
 from dashboard.events import queries
 from dashboard.events.forms import EventFilterForm
+from dashboard.events.told import named, names_told
 from dashboard.events.verdicts import silence, verdicts
 from dashboard.extensions import db
 from dashboard.rules.scope import places
@@ -36,6 +37,7 @@ def index() -> str:
         page=page,
         asked=queries.asked(session, [row.event.id for row in page.rows]),
         nobody=queries.Asked(),
+        told=names_told(session, [row.event for row in page.rows]),
         triggers=TRIGGERS,
     )
 
@@ -47,12 +49,14 @@ def detail(event_id: UUID) -> str:
     config: Config = current_app.config["CARILLON"]
     row = queries.event(session, event_id)
     cursor = request.args.get("cursor")
+    data = queries.data(session, event_id)
     return render(
         "events/detail.html",
         row=row,
         event=row.event,
         title=event_title(row.event.type),
-        data=queries.data(session, event_id),
+        data=data,
+        about_own=named(row.event, data),
         asked=queries.asked(session, [event_id]).get(event_id, queries.Asked()),
         page=verdicts(session, event_id, cursor, config.page_size),
         told=told_of(session, event_id),

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, or_, select, tuple_
+from sqlalchemy import ColumnElement
 from sqlalchemy.orm import Session
 
-from tasks.models import Booking, Episode, EpisodeGuest, Event
+from tasks.models import Event
+from tasks.operations.event_subjects import about
 from tasks.operations.matching import as_json
-
-#: A search looks at the events of this many bookings, episodes and guests.
-MATCHES_MAX: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +23,7 @@ class EventMatching:
     congregation_id: UUID | None = None
     podcast_id: str | None = None
     booking_id: str = ""
-    text: str = ""  # an id, or part of the name of what they are about
+    text: str = ""  # see ``event_subjects.about``
     since: datetime | None = None  # heard of
     until: datetime | None = None  # heard of; not included
 
@@ -57,31 +54,4 @@ def events_that_match(
     if matching.until is not None:
         yield Event.created_at < matching.until
     if matching.text:
-        yield _about(session, matching.text)
-
-
-def _about(session: Session, text: str) -> ColumnElement[bool]:
-    """Return what finds events by an id, or by the name of what they are about.
-
-    Names are looked up first: bookings and episodes are few, events are many.
-    """
-    names = (
-        (Booking, Booking.guest_name, Event.booking_id),
-        (Episode, Episode.title, Event.episode_id),
-        (EpisodeGuest, EpisodeGuest.name, Event.guest_id),
-    )
-    found: list[ColumnElement[bool]] = [
-        Event.external_id == text,
-        *(of == text for _, _, of in names),
-    ]
-    for model, name, of in names:
-        keys = session.execute(
-            select(model.congregation_id, model.id)
-            .where(name.icontains(text, autoescape=True))
-            .order_by(model.created_at.desc())
-            .limit(MATCHES_MAX)
-        )
-        pairs = [tuple(key) for key in keys]
-        if pairs:
-            found.append(tuple_(Event.congregation_id, of).in_(pairs))
-    return or_(*found)
+        yield about(session, matching.text)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import Any, Final
+from uuid import UUID
 
 from tasks.automation.checks import OWN_PREFIX
 from tasks.automation.payloads import AutomationEvent
@@ -25,8 +26,12 @@ def event_id_of(row: Engagement, revision: int | None = None) -> str:
     Args:
         revision: of an earlier schedule; None: the present one.
     """
-    number = row.revision if revision is None else revision
-    return f"{OWN_PREFIX}{TYPE}:{row.id}:{number}"
+    return event_id(row.id, row.revision if revision is None else revision)
+
+
+def event_id(engagement_id: UUID, revision: int) -> str:
+    """Return the id of the event of one schedule of an engagement."""
+    return f"{OWN_PREFIX}{TYPE}:{engagement_id}:{revision}"
 
 
 def event_of(row: Engagement, contact: Contact, agent: Agent) -> AutomationEvent:

@@ -4,80 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
 from uuid import UUID
 
-import pytest
-from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
-from werkzeug.test import TestResponse
 
 from tasks.automation.events import AutomationEvent, emit_automation_event
 from tasks.clock import utcnow
 from tasks.models import (
     Decision,
     DecisionOutcome,
-    Episode,
-    EpisodeGuest,
-    Event,
     EventData,
     Podcast,
     new_id,
 )
+from tests.dashboard.events.conftest import soup, words
 from tests.support import factories
-from tests.support.statements import statements
 
 XSS = "<script>alert(1)</script>"
-
-
-@pytest.fixture
-def house(sqlite_engine: Engine) -> UUID:
-    """Return the id of a congregation with a podcast and a booking."""
-    with Session(sqlite_engine) as session, session.begin():
-        id_ = factories.congregation(session)
-        factories.booking(session, id_, start_time=utcnow() + timedelta(days=2))
-        return id_
-
-
-@pytest.fixture
-def add(sqlite_engine: Engine, house: UUID) -> Callable[..., UUID]:
-    """Return a function that stores an event and returns its id."""
-
-    def made(**values: Any) -> UUID:
-        defaults: dict[str, Any] = {
-            "id": new_id(),
-            "congregation_id": house,
-            "type": "booking.confirmed",
-            "podcast_id": "show",
-            "booking_id": "b1",
-            "source": "api",
-            "occurred_at": utcnow(),
-        }
-        with Session(sqlite_engine) as session, session.begin():
-            row = Event(**defaults | values)
-            session.add(row)
-            session.flush()
-            return row.id
-
-    return made
-
-
-def soup(answer: TestResponse) -> BeautifulSoup:
-    return BeautifulSoup(answer.get_data(as_text=True), "html.parser")
-
-
-def words(answer: TestResponse) -> str:
-    return " ".join(soup(answer).get_text(" ").split())
-
-
-def listed(answer: TestResponse) -> set[str]:
-    return {str(row["id"]) for row in soup(answer).select("tbody tr")}
-
-
-def test_an_empty_list_says_where_events_come_from(as_viewer: FlaskClient) -> None:
-    assert "Nothing has happened yet" in words(as_viewer.get("/events/"))
 
 
 def test_an_event_shows_every_yes_and_every_no(
@@ -252,86 +197,6 @@ def test_a_decision_of_an_older_version_says_so(
             )
         )
     assert "version 2, now 3" in words(as_viewer.get(f"/events/{event_id}"))
-
-
-def test_the_list_is_filtered_by_its_address(
-    as_viewer: FlaskClient,
-    sqlite_engine: Engine,
-    house: UUID,
-    add: Callable[..., UUID],
-) -> None:
-    with Session(sqlite_engine) as session, session.begin():
-        session.add_all(
-            [
-                Podcast(congregation_id=house, id="other", title="Other"),
-                Episode(
-                    congregation_id=house, id="e1", podcast_id="show", title="On bells"
-                ),
-                EpisodeGuest(
-                    congregation_id=house, id="g1", podcast_id="show", name="Grace"
-                ),
-            ]
-        )
-    of_booking = add(external_id="ext-7")
-    of_episode = add(type="episode.published", booking_id=None, episode_id="e1")
-    of_guest = add(type="guest.responded", booking_id=None, guest_id="g1")
-    of_other = add(booking_id="gone", podcast_id="other")
-    every = {of_booking, of_episode, of_guest, of_other}
-    for query, expected in {
-        "": every,
-        "type=episode.published": {of_episode},
-        "booking=b1": {of_booking},
-        "booking=gone": {of_other},
-        f"podcast={house}/other": {of_other},
-        f"podcast={house}": every,
-        "text=j%C3%B6rg": {of_booking},
-        "text=BELLS": {of_episode},
-        "text=grace": {of_guest},
-        "text=ext-7": {of_booking},
-        "text=gone": {of_other},
-        "text=%25": set(),
-        "text=%00": every,
-        "type=nonsense": every,
-    }.items():
-        found = listed(as_viewer.get(f"/events/?{query}"))
-        assert found == {f"event-{id_}" for id_ in expected}, query
-
-
-def test_a_filter_that_hides_everything_says_so(
-    as_viewer: FlaskClient, add: Callable[..., UUID]
-) -> None:
-    add()
-    assert "No event matches" in words(as_viewer.get("/events/?text=nobody"))
-
-
-def test_pages_stay_where_they_are_while_events_arrive(
-    as_viewer: FlaskClient, add: Callable[..., UUID]
-) -> None:
-    start = utcnow() - timedelta(hours=1)
-    old = [add(created_at=start + timedelta(seconds=n)) for n in range(60)]
-    first = as_viewer.get("/events/")
-    following = soup(first).select_one("a[rel=next]")
-    assert following is not None
-    assert listed(first) == {f"event-{id_}" for id_ in old[10:]}
-
-    add()
-    second = as_viewer.get(str(following["href"]))
-    assert listed(second) == {f"event-{id_}" for id_ in old[:10]}
-    assert as_viewer.get("/events/?cursor=nonsense").status_code == 400
-
-
-def test_a_page_costs_the_same_for_one_event_and_for_forty(
-    as_viewer: FlaskClient, add: Callable[..., UUID]
-) -> None:
-    add()
-    as_viewer.get("/events/")
-    with statements() as one:
-        as_viewer.get("/events/")
-    for _ in range(39):
-        add()
-    with statements() as forty:
-        as_viewer.get("/events/")
-    assert len(one) == len(forty)
 
 
 def test_what_producers_tell_is_never_markup(
