@@ -13,6 +13,7 @@ from tasks import queue
 from tasks.automation.actions import make_effects
 from tasks.clock import DatabaseClock
 from tasks.config import Config
+from tasks.congregation.documents.rendering.renderer import find_renderer
 from tasks.db import make_engine, sessions
 from tasks.lane import Bench, Timing
 from tasks.models.lane import LaneTrigger
@@ -32,6 +33,7 @@ def make_bench(config: Config, engine: Engine) -> Bench:
         worker=f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(3)}",
         console_url=config.base_url,
         storage=make_storage(config),
+        renderer=find_renderer(),
         timing=Timing(
             lease=config.lease,
             keep_settled=config.keep_settled,

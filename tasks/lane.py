@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from tasks.automation.actions.base import Effects
 from tasks.clock import Clock
+from tasks.congregation.documents.rendering.renderer import ChildRenderer, Renderer
 from tasks.db import Begin
 from tasks.executing.hosts import Hosts
 from tasks.executing.stragglers import Stragglers
@@ -45,6 +46,7 @@ class Bench:
     hosts: Hosts = field(default_factory=Hosts)
     stragglers: Stragglers = field(default_factory=Stragglers)
     storage: Storage = field(default_factory=NoStorage)
+    renderer: Renderer = field(default_factory=ChildRenderer)
     console_url: str = ""  # where admins look; no slash at the end
     #: Set while the process drains: claim nothing new, give back what is not begun.
     stopping: threading.Event = field(default_factory=threading.Event)

@@ -16,6 +16,7 @@ from tasks.lanes import (
     campaign,
     contact_due,
     deliveries,
+    email,
     executions,
     fanout,
     feeds,
@@ -23,7 +24,9 @@ from tasks.lanes import (
     operations,
     replanning,
     rescue,
+    retention,
     scheduled_jobs,
+    thumbnail,
 )
 
 LANES: Final = (
@@ -104,6 +107,17 @@ LANES: Final = (
         workers=4,
     ),
     Lane(
+        name="email",
+        title="E-mail",
+        purpose="Mails accounts what they are told, in one digest each.",
+        sweep=email.sweep,
+        backlog=email.backlog,
+        every=timedelta(seconds=1),
+        batch=100,
+        workers=5,
+        is_startable=True,
+    ),
+    Lane(
         name="admin_mails",
         title="Admin mails",
         purpose="Mails admins what they ought to look at, such as a failing endpoint.",
@@ -120,6 +134,27 @@ LANES: Final = (
         backlog=campaign.backlog,
         every=timedelta(minutes=3),
         batch=200,
+        is_startable=True,
+    ),
+    Lane(
+        name="retention",
+        title="Retention",
+        purpose="Anonymises members who left when their time is over.",
+        sweep=retention.sweep,
+        backlog=retention.backlog,
+        every=timedelta(minutes=5),
+        batch=500,
+        is_startable=True,
+    ),
+    Lane(
+        name="thumbnail",
+        title="Thumbnails",
+        purpose="Draws the first page of each PDF of the document boards.",
+        sweep=thumbnail.sweep,
+        backlog=thumbnail.backlog,
+        every=timedelta(seconds=5),
+        batch=10,
+        workers=2,
         is_startable=True,
     ),
     Lane(

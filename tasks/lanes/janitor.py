@@ -1,7 +1,8 @@
 """Janitor: remove what is past its keeping time.
 
 Fed by time alone.  Shape: one transaction per sweep, at most ``limit`` rows of each
-kind, so that no lock is held for long; a full batch sweeps again at once.
+kind, so that no lock is held for long; a full batch sweeps again at once.  Files that
+no row needs any more are removed between two transactions of their own.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, delete, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
+from tasks.congregation.loose_files import remove_loose
 from tasks.lane import Backlog, Bench
 from tasks.models.access import IdempotencyRecord
 from tasks.models.admin_mail import AdminMail, AdminMailState
@@ -65,6 +67,7 @@ class JanitorSweep:
     operations: tuple[UUID, ...] = ()
     admin_mails: tuple[UUID, ...] = ()
     tallies: tuple[UUID, ...] = ()  # of wake-ups on days long past, by what had a cap
+    files: tuple[str, ...] = ()  # keys of the storage that no row needs
     is_full: bool = False
 
 
@@ -75,6 +78,7 @@ def sweep(bench: Bench, limit: int) -> JanitorSweep:
             name: _remove(session, key, limit, *past)
             for name, key, past in _what_is_past(bench)
         }
+    removed["files"] = remove_loose(bench, limit)
     return JanitorSweep(
         **removed, is_full=any(len(ids) == limit for ids in removed.values())
     )

@@ -1,0 +1,1 @@
+"""The document board: its files, sections and documents, and their thumbnails."""
