@@ -43,7 +43,7 @@ def suppressed(
     if not mails:
         return set()
     addresses = {row.id: _address(row, recipients) for row in mails}
-    reasons = _reasons(session, [each for each in addresses.values() if each])
+    reasons = reasons_of(session, [each for each in addresses.values() if each])
     if not reasons:
         return set()
     return {
@@ -67,9 +67,10 @@ def _address(row: Candidate, recipients: Mapping[UUID, str | None]) -> _Address 
         return None  # composing says so
 
 
-def _reasons(
+def reasons_of(
     session: Session, wanted: Sequence[_Address]
 ) -> dict[_Address, SuppressionReason]:
+    """Return why addresses get no mails: a congregation and a normalised address."""
     found: dict[_Address, SuppressionReason] = {}
     for chunk in chunks(sorted(set(wanted))):
         rows = session.execute(

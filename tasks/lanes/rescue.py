@@ -18,6 +18,7 @@ from sqlalchemy import ColumnElement, func, literal_column, select
 from sqlalchemy.orm import Session
 
 from tasks import doorbell
+from tasks.congregation.notifications import settling as mails
 from tasks.crashpoints import reached
 from tasks.lane import COUNT_CAP, Backlog, Bench
 from tasks.models.execution import Attempt, AttemptOutcome, Execution, ExecutionState
@@ -37,6 +38,7 @@ class RescueSweep:
     taken_back: tuple[UUID, ...] = ()
     quarantined: tuple[UUID, ...] = ()
     deliveries: tuple[UUID, ...] = ()  # webhooks' deliveries that were taken back
+    mails: tuple[UUID, ...] = ()  # mails of digests that were taken back
     is_full: bool = False
 
 
@@ -60,13 +62,16 @@ def sweep(bench: Bench, limit: int) -> RescueSweep:
             doorbell.ask(session, "executions")
         states = {execution.id: execution.state for execution in overdue}
         deliveries = take_back(session, now, limit)
+    with bench.begin() as session:
+        mails_back = mails.take_back(session, now, limit)
     return RescueSweep(
         taken_back=tuple(i for i, s in states.items() if s is ExecutionState.PENDING),
         quarantined=tuple(
             i for i, s in states.items() if s is ExecutionState.QUARANTINED
         ),
         deliveries=tuple(deliveries),
-        is_full=limit in {len(overdue), len(deliveries)},
+        mails=tuple(mails_back),
+        is_full=limit in {len(overdue), len(deliveries), len(mails_back)},
     )
 
 
