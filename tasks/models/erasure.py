@@ -21,7 +21,7 @@ from tasks.models.base import (
 )
 
 #: Longest name that another installation has for a row of ours.
-EXTERNAL_REF_MAX: Final = 200
+EXTERNAL_REF_MAX: Final = 230
 
 
 class Erased(StrEnum):
