@@ -1,0 +1,1 @@
+"""Members, whom to call, what they agreed to, and their groups."""

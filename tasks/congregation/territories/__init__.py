@@ -1,0 +1,1 @@
+"""Territories, and who works on them."""

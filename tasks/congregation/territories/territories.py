@@ -1,0 +1,151 @@
+"""Territories: made, changed, deleted; who works on them stands in ``attributions``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import exists, select
+from sqlalchemy.orm import Session
+
+from tasks.congregation.campaigns.transitions import undecided
+from tasks.congregation.days import locked
+from tasks.congregation.texts import line, notes, one_of
+from tasks.errors import Conflict, NotFound
+from tasks.models import (
+    Attribution,
+    Campaign,
+    CampaignTerritory,
+    Territory,
+    TerritoryKind,
+    new_id,
+)
+from tasks.operations.audit import Actor, Subject, record
+
+NUMBER_MAX: Final = 32
+NAME_MAX: Final = 120
+
+
+@dataclass(frozen=True, slots=True)
+class TerritoryDraft:
+    """What an operator may say about a territory."""
+
+    number: str
+    name: str = ""
+    kind: str = TerritoryKind.DOOR_TO_DOOR
+    notes: str = ""
+
+
+def create_territory(
+    session: Session, congregation_id: UUID, draft: TerritoryDraft, actor: Actor
+) -> Territory:
+    """Add a territory.
+
+    Raises:
+        InvalidInput: a field cannot be accepted; ``field`` names it.
+        Conflict: another one has the number.
+        NotFound: the session sees no such congregation.
+    """
+    locked(session, congregation_id)
+    values = _checked(session, congregation_id, draft, None)
+    row = Territory(id=new_id(), congregation_id=congregation_id, **values)
+    session.add(row)
+    session.flush()
+    note(session, actor, row, "territory.created", f"Made territory {row.number}.")
+    return row
+
+
+def edit_territory(
+    session: Session, territory_id: UUID, draft: TerritoryDraft, actor: Actor
+) -> bool:
+    """Change a territory; False: it was so already.
+
+    Raises:
+        InvalidInput: a field cannot be accepted.
+        Conflict: another one has the number.
+        NotFound: the session sees no such territory.
+    """
+    row = territory(session, territory_id)
+    locked(session, row.congregation_id)
+    values = _checked(session, row.congregation_id, draft, row.id)
+    before = {name: getattr(row, name) for name in values}
+    if before == values:
+        return False
+    for name, value in values.items():
+        setattr(row, name, value)
+    row.version += 1
+    note(session, actor, row, "territory.edited", f"Changed territory {row.number}.")
+    return True
+
+
+def delete_territory(session: Session, territory_id: UUID, actor: Actor) -> None:
+    """Delete a territory that nobody ever worked on.
+
+    Raises:
+        Conflict: somebody did, or a campaign that is not over names it: without its
+            last territory the campaign would mean every one.
+        NotFound: the session sees no such territory.
+    """
+    row = territory(session, territory_id)
+    locked(session, row.congregation_id)
+    worked = exists().where(Attribution.territory_id == row.id)
+    if session.scalar(select(worked)):
+        raise Conflict(
+            "territory_worked",
+            "Members have worked on this territory; its history is kept.",
+        )
+    named = session.scalar(
+        select(Campaign.name)
+        .join(CampaignTerritory, CampaignTerritory.campaign_id == Campaign.id)
+        .where(CampaignTerritory.territory_id == row.id, undecided())
+        .limit(1)
+    )
+    if named is not None:
+        raise Conflict(
+            "territory_in_scope",
+            f"The campaign “{named}” names this territory; take it out there first.",
+        )
+    note(session, actor, row, "territory.deleted", f"Deleted territory {row.number}.")
+    session.delete(row)
+    session.flush()
+
+
+def territory(session: Session, territory_id: UUID) -> Territory:
+    """Return a territory.
+
+    Raises:
+        NotFound: the session sees none.
+    """
+    row = session.get(Territory, territory_id)
+    if row is None:
+        raise NotFound("unknown_territory", "There is no such territory.")
+    return row
+
+
+def note(
+    session: Session, actor: Actor, row: Territory, action: str, summary: str
+) -> None:
+    """Add an audit entry about a territory; it names no member."""
+    subject = Subject("territory", str(row.id), row.congregation_id)
+    record(session, actor, action, subject, summary)
+
+
+def _checked(
+    session: Session, congregation_id: UUID, draft: TerritoryDraft, but: UUID | None
+) -> dict[str, Any]:
+    number = line(draft.number, "number", NUMBER_MAX, what="A number", required=True)
+    others = select(Territory.id).where(
+        Territory.congregation_id == congregation_id, Territory.number == number
+    )
+    others = others.where(Territory.id != but) if but else others
+    if session.scalar(others) is not None:
+        raise Conflict(
+            "number_taken", f"There is a territory {number} already.", field="number"
+        )
+    return {
+        "number": number,
+        "name": line(draft.name, "name", NAME_MAX, what="A name"),
+        "kind": one_of(draft.kind, TerritoryKind, "kind"),
+        "notes": notes(draft.notes),
+    }
