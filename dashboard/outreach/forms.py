@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
-from typing import Any, Final, Self
+from dataclasses import replace
+from typing import Any, Self
 from uuid import UUID
 
 from flask_wtf import FlaskForm
@@ -19,22 +19,11 @@ from wtforms import (
 from wtforms.validators import InputRequired
 
 from dashboard.filter_fields import MomentField, clean
+from dashboard.outreach.tabs import TABS
 from tasks.errors import InvalidInput
-from tasks.models import Congregation, Engagement, WakeState
+from tasks.models import Congregation, Engagement
 from tasks.outreach.checks import STAGE_MAX
 from tasks.outreach.finding import Wanted
-
-#: The tabs: word in the address -> what stands there.
-TABS: Final = {
-    "": "All",
-    "due": "Due",
-    "armed": "Armed",
-    "announced": "Announced",
-    "replied": "Replied",
-    "passed": "Passed",
-    "suppressed": "Suppressed",
-    "set_aside": "Set aside",
-}
 
 
 class OutreachFilter(FlaskForm):  # type: ignore[misc]  # WTForms has no types
@@ -68,21 +57,12 @@ class OutreachFilter(FlaskForm):  # type: ignore[misc]  # WTForms has no types
         """Whether anything but the tab narrows the list."""
         return bool(self.q.data or self.agent.data)
 
-    def wanted(self, now: datetime) -> Wanted:
+    def wanted(self) -> Wanted:
         """Return the filter in the engine's words."""
-        tab = self.chosen
-        is_state = tab in {*WakeState}
-        return Wanted(
+        return replace(
+            TABS[self.chosen].wanted,
             agent=(self.agent.data or "").lower()[:254],
             beginning=(self.q.data or "").lower()[:254],
-            state=WakeState.ARMED
-            if tab == "due"
-            else WakeState(tab)
-            if is_state
-            else None,
-            next_action_before=now if tab == "due" else None,
-            replied=True if tab == "replied" else None,
-            suppressed=True if tab == "suppressed" else None,
         )
 
 

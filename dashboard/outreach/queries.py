@@ -11,7 +11,9 @@ from uuid import UUID
 from sqlalchemy import Row, Select, func, select
 from sqlalchemy.orm import Session
 
+from dashboard.outreach.tabs import TABS, Tab
 from dashboard.paging import Page, paginate
+from tasks.clock import utcnow
 from tasks.errors import NotFound
 from tasks.models import (
     Agent,
@@ -49,10 +51,19 @@ _Statement = Select[Engagement, Contact, Agent, bool, str]
 
 
 def listed(
-    session: Session, wanted: Wanted, cursor: str | None, limit: int
+    session: Session,
+    wanted: Wanted,
+    cursor: str | None,
+    limit: int,
+    *,
+    tab: Tab = TABS[""],
+    now: datetime | None = None,
 ) -> Page[Listed]:
-    """Return a page of engagements, newest first."""
-    page = paginate(session, _named(wanted), [Engagement.id.desc()], cursor, limit)
+    """Return a page of the engagements of a tab, in its order."""
+    statement = _named(wanted)
+    if tab.condition is not None:
+        statement = statement.where(tab.condition(now or utcnow()))
+    page = paginate(session, statement, tab.order, cursor, limit)
     rows = [Listed(*row) for row in page.rows]
     return Page(rows, page.next_cursor, page.previous_cursor)
 

@@ -13,8 +13,9 @@ from sqlalchemy.orm import Session
 
 from dashboard.extensions import db
 from dashboard.outreach import queries
-from dashboard.outreach.forms import TABS, OutreachFilter
+from dashboard.outreach.forms import OutreachFilter
 from dashboard.outreach.story import PASSED, story
+from dashboard.outreach.tabs import TABS
 from dashboard.security import actor
 from dashboard.web import render
 from tasks.clock import utcnow
@@ -30,11 +31,16 @@ _Deed = Callable[[Session, Engagement, Actor, datetime], object]
 
 @bp.get("/")
 def index() -> str:
-    """List engagements, newest first."""
+    """List the engagements of a tab."""
     form = OutreachFilter(request.args)
     limit = current_app.config["CARILLON"].page_size
     page = queries.listed(
-        db.session(), form.wanted(utcnow()), request.args.get("cursor"), limit
+        db.session(),
+        form.wanted(),
+        request.args.get("cursor"),
+        limit,
+        tab=TABS[form.chosen],
+        now=utcnow(),
     )
     return render("outreach/list.html", page=page, form=form, tabs=TABS)
 

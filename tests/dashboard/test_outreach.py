@@ -87,6 +87,7 @@ def test_each_tab_shows_what_it_says(
     congregation: Congregation,
 ) -> None:
     names = ("due", "armed", "announced", "passed", "suppressed", "replied", "aside")
+    names += ("mailed", "idle")
     far = NOW + timedelta(days=30_000)
     ids = {name: add(f"{name}@example.org", next_action_at=far) for name in names}
     with make_db.begin() as session:
@@ -96,6 +97,7 @@ def test_each_tab_shows_what_it_says(
         scheduling.announced(row["announced"], NOW)
         scheduling.pass_over(row["passed"], PassedBecause.PAUSED, NOW)
         scheduling.set_aside(row["aside"], "It is too large.", NOW)
+        scheduling.schedule(row["idle"], None)
         session.flush()
         asked = SuppressionReason.ASKED
         suppress(session, of, "suppressed@example.org", asked, SYSTEM)
@@ -103,9 +105,13 @@ def test_each_tab_shows_what_it_says(
             at = NOW + timedelta(minutes=number)
             mail = Mail(way, f"m{number}", at)
             note_message(session, of, AGENT, "replied@example.org", mail)
+        sent = Mail(Direction.OUTBOUND, "m9", NOW)
+        note_message(session, of, AGENT, "mailed@example.org", sent)
     shown = {
         "due": {"due"},
-        "armed": {"due", "armed", "suppressed", "replied"},
+        "upcoming": {"armed", "suppressed", "replied", "mailed"},
+        "unanswered": {"mailed"},
+        "stopped": {"idle"},
         "announced": {"announced"},
         "passed": {"passed"},
         "suppressed": {"suppressed"},
