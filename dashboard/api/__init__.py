@@ -1,12 +1,14 @@
 """The HTTP API for producers, under ``/api/v1``."""
 
 from dashboard.api import (
+    caps,
     contact_imports,
     contacts,
     engagements,
     events,
     lists,
     records,
+    suppressions,
     verbs,
     webhooks,
 )
@@ -18,12 +20,14 @@ bp = api
 __all__ = [
     "api",
     "bp",
+    "caps",
     "contact_imports",
     "contacts",
     "engagements",
     "events",
     "lists",
     "records",
+    "suppressions",
     "verbs",
     "webhooks",
 ]

@@ -6,6 +6,7 @@ from http import HTTPStatus
 
 from dashboard.api.answer import Answer
 from dashboard.api.blueprint import OUTREACH, answers, api
+from dashboard.api.caps import agent_answer
 from dashboard.api.cursors import page_of
 from dashboard.api.endpoint import Call, endpoint
 from dashboard.api.models.outreach import (
@@ -44,6 +45,8 @@ def list_engagements(call: Call, path: AgentPath, query: EngagementsQuery) -> An
         Wanted(
             agent=path.agent,
             stage=query.stage,
+            campaign=query.campaign,
+            waiting=query.waiting,
             state=WakeState(query.state) if query.state else None,
             replied=query.replied,
             suppressed=query.suppressed,
@@ -121,7 +124,7 @@ def post_pause(call: Call, path: AgentPath) -> Answer:
     agent = get_agent(call.session, call.congregation_id, path.agent)
     if agent.paused_at is None:
         pause_agent(call.session, agent, _actor(call))
-    return _agent(agent)
+    return agent_answer(call, agent)
 
 
 @api.post("/agents/<agent>/resume", tags=[OUTREACH], responses=answers(AgentAnswer))
@@ -132,14 +135,7 @@ def post_resume(call: Call, path: AgentPath) -> Answer:
     n_passed = 0
     if agent.paused_at is not None:
         n_passed = resume_agent(call.session, agent, _actor(call))
-    return _agent(agent, n_passed)
-
-
-def _agent(agent: Agent, n_passed: int = 0) -> Answer:
-    told = AgentAnswer(
-        address=agent.address, paused=agent.paused_at is not None, passed=n_passed
-    )
-    return Answer(told.model_dump(mode="json"))
+    return agent_answer(call, agent, n_passed=n_passed)
 
 
 def _actor(call: Call) -> Actor:

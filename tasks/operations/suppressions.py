@@ -19,6 +19,7 @@ from tasks.bulk import is_postgres
 from tasks.clock import utcnow
 from tasks.errors import Conflict, InvalidInput, NotFound
 from tasks.models import (
+    STOPS_EVERYTHING,
     Agent,
     Congregation,
     Engagement,
@@ -105,6 +106,27 @@ def unsubscribe(
     return is_new
 
 
+def find(
+    session: Session, congregation_id: UUID, address: str, agent: str = ""
+) -> Suppression | None:
+    """Return what stands there of normalised addresses; ``None``: nothing does."""
+    return session.scalars(
+        select(Suppression).filter_by(
+            congregation_id=congregation_id, address=address, agent=agent
+        )
+    ).one_or_none()
+
+
+def goes_further(row: Suppression, reason: SuppressionReason) -> bool:
+    """Whether a reason stops more mails than the one that stands there."""
+    return row.reason not in STOPS_EVERYTHING and reason in STOPS_EVERYTHING
+
+
+def unknown_suppression() -> NotFound:
+    """Return the refusal of an entry that is not there."""
+    return NotFound("unknown_suppression", "This address is not on the list.")
+
+
 def lift(
     session: Session,
     suppression_id: UUID,
@@ -119,7 +141,7 @@ def lift(
     """
     row = session.get(Suppression, suppression_id)
     if row is None:
-        raise NotFound("unknown_suppression", "This address is not on the list.")
+        raise unknown_suppression()
     session.delete(row)
     _record(session, actor, "suppression.lifted", row, before=_told(row))
     session.flush()

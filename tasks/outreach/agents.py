@@ -34,6 +34,25 @@ def agent_of(
     return ensure(session, row, lambda: session.scalars(look).one_or_none())[0]
 
 
+def know_agent(
+    session: Session, congregation_id: UUID, address: str, now: datetime
+) -> tuple[Agent, bool]:
+    """Return an agent, locked and made known if need be, and whether it is new.
+
+    Raises:
+        InvalidInput: it is no address.
+    """
+    normal = checked_address(address, "agent")
+    look = _locked(_called(congregation_id, normal))
+    found = session.scalars(look).one_or_none()
+    if found is not None:
+        return found, False
+    row = Agent(
+        id=new_id(), congregation_id=congregation_id, address=normal, created_at=now
+    )
+    return ensure(session, row, lambda: session.scalars(look).one_or_none())
+
+
 def find_agent(session: Session, congregation_id: UUID, address: str) -> Agent:
     """Return an agent by its address.
 

@@ -43,6 +43,20 @@ def campaign_of(
     return ensure(session, row, lambda: session.scalars(look).one_or_none())
 
 
+def get_campaign(
+    session: Session, congregation_id: UUID, name: str
+) -> OutreachCampaign:
+    """Return a campaign by its name.
+
+    Raises:
+        NotFound: the session sees none.
+    """
+    found = session.scalars(_called(congregation_id, name)).one_or_none()
+    if found is None:
+        raise _unknown()
+    return found
+
+
 def find_campaign(
     session: Session, congregation_id: UUID, name: str
 ) -> OutreachCampaign:
@@ -203,5 +217,9 @@ def _found(session: Session, statement: Select[OutreachCampaign]) -> OutreachCam
     locked = statement.with_for_update().execution_options(populate_existing=True)
     found = session.scalars(locked).one_or_none()
     if found is None:
-        raise NotFound("unknown_campaign", "There is no campaign with this name.")
+        raise _unknown()
     return found
+
+
+def _unknown() -> NotFound:
+    return NotFound("unknown_campaign", "There is no campaign with this name.")

@@ -28,7 +28,7 @@ class Wanted:
     campaign: str | None = None
     state: WakeState | None = None
     #: Due, and waiting: for quiet hours to end, or for a day with room below a cap.
-    waiting: bool = False
+    waiting: bool | None = None
     replied: bool | None = None
     suppressed: bool | None = None
     #: Also those whose event is out: what an agent that lost its state looks for.
@@ -67,8 +67,9 @@ def _stands(wanted: Wanted) -> Iterator[ColumnElement[bool]]:
         yield Engagement.campaign == wanted.campaign
     if wanted.state is not None:
         yield Engagement.wake_state == wanted.state
-    if wanted.waiting:
-        yield Engagement.waits_for.is_not(None)
+    if wanted.waiting is not None:
+        waits = Engagement.waits_for.is_not(None)
+        yield waits if wanted.waiting else not_(waits)
 
 
 def _facts(wanted: Wanted) -> Iterator[ColumnElement[bool]]:

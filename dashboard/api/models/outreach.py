@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 from dashboard.api.fields import (
     Input,
     Instant,
+    Line80,
     Line120,
     Line255,
     Timezone,
@@ -98,6 +99,9 @@ class EngagementIn(Change):
         default=None, description="null stops it; an instant that has passed is due"
     )
     metadata: dict[str, Any] | None = None
+    campaign: Line80 | None = Field(
+        default=None, description="one that is not known yet is made; null: none"
+    )
     stop_on_reply: bool = False
     quiet_from: Clock | None = None
     quiet_until: Clock | None = None
@@ -128,7 +132,11 @@ class EngagementsQuery(Paged):
     """Which engagements of an agent to list."""
 
     stage: Line120 | None = None
+    campaign: Line80 | None = None
     state: StateWord | None = None
+    waiting: Switch | None = Field(
+        default=None, description="true: due, and waiting for quiet hours or a cap"
+    )
     replied: Switch | None = None
     suppressed: Switch | None = None
     next_action_before: Instant | None = None
@@ -168,6 +176,9 @@ class EngagementAnswer(Output):
     passed_because: str | None
     settled_at: datetime | None
     metadata: dict[str, Any]
+    campaign: str | None
+    waits_for: str | None = Field(description="what a due one waits for")
+    wake_at: datetime | None = Field(description="when it is looked at next")
     stop_on_reply: bool
     quiet_from: str | None
     quiet_until: str | None
@@ -212,3 +223,6 @@ class AgentAnswer(Output):
     address: str
     paused: bool
     passed: int = Field(description="schedules that had come due and wake nobody")
+    daily_cap: int | None
+    announced_today: int = Field(description="counted where there is a cap")
+    waiting: int = Field(description="engagements that are due and wait for the cap")

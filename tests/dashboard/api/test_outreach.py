@@ -258,11 +258,9 @@ def test_a_resumed_agent_is_not_woken_by_the_past_but_finds_it(
     for _ in range(2):
         assert _json(api.post(f"{agent}/pause"))["paused"] is True
     assert _json(api.get(ZOE))["paused"] is True
-    assert _json(api.post(f"{agent}/resume")) == {
-        "address": "sales@agents.org",
-        "paused": False,
-        "passed": 1,
-    }
+    resumed = _json(api.post(f"{agent}/resume"))
+    assert resumed["address"] == "sales@agents.org"
+    assert (resumed["paused"], resumed["passed"]) == (False, 1)
     assert _json(api.post(f"{agent}/resume"))["passed"] == 0
     assert _sweep(make_db).announced == ()
     tomorrow = (datetime.now(UTC) + timedelta(days=1)).isoformat()

@@ -46,6 +46,14 @@ ROUTES: tuple[tuple[str, str, Any], ...] = (
         "/agents/<agent>/contacts/<address>/messages",
         {"direction": "inbound", "message_id": "m"},
     ),
+    ("GET", "/agents/<agent>", None),
+    ("PUT", "/agents/<agent>", {"daily_cap": 5}),
+    ("GET", "/outreach-campaigns/<name>", None),
+    ("PUT", "/outreach-campaigns/<name>", {"daily_cap": 5}),
+    ("DELETE", "/outreach-campaigns/<name>", None),
+    ("GET", "/suppressions/<address>", None),
+    ("PUT", "/suppressions/<address>", None),
+    ("DELETE", "/suppressions/<address>", None),
     ("POST", "/agents/<agent>/pause", None),
     ("POST", "/agents/<agent>/resume", None),
     ("POST", "/contact-imports/<id>/undo", None),
@@ -64,6 +72,10 @@ WITHOUT_ID = {
     ("GET", "/executions"),
     ("GET", "/scheduled-jobs"),
     ("GET", "/contacts"),
+    ("GET", "/suppressions"),
+    ("GET", "/outreach-campaigns"),
+    ("GET", "/outreach-caps"),
+    ("PUT", "/outreach-caps"),
     ("POST", "/contacts/import"),
     ("GET", "/webhook-endpoints"),
     ("POST", "/webhook-endpoints"),
@@ -97,6 +109,8 @@ def fill(api: Api) -> None:
     contact = {"display_name": "Secret"}
     api.put("/contacts/only@example.org", contact)
     api.put("/agents/only@agents.org/contacts/only@example.org", {"stage": "Secret"})
+    api.put("/outreach-campaigns/only", {"daily_cap": 3})
+    api.put("/suppressions/only@example.org", {"note": "Secret"})
     event = {"trigger_type": "booking.confirmed", "event_id": "only"}
     assert api.post("/events", {**event, **podcast}).status_code == 202
 
@@ -119,9 +133,10 @@ def test_a_stranger_s_record_is_as_good_as_none(
     extra = {} if body is None else {"json": body}
     path = path.replace("<path:id>", "only").replace("<id>", "only")
     path = path.replace("<address>", "only@example.org")
-    path = path.replace("<agent>", "only@agents.org")
+    path = path.replace("<agent>", "only@agents.org").replace("<name>", "only")
     answer = stranger.call(method, path, **extra)
-    if method == "PUT" and ("@" in path or path == "/podcasts/only"):
+    makes = "@" in path or path in {"/podcasts/only", "/outreach-campaigns/only"}
+    if method == "PUT" and makes:
         assert answer.status_code == 201  # a record of its own
     elif method == "PUT":
         assert answer.status_code in {404, 422}
