@@ -87,6 +87,7 @@ def backlog(session: Session, now: datetime) -> Backlog:
     done_at = func.coalesce(DailyRun.done_at, Congregation.created_at)
     late = (
         select(done_at.label("done_at"))
+        .select_from(Congregation)
         .outerjoin(
             DailyRun,
             and_(DailyRun.congregation_id == Congregation.id, DailyRun.lane == NAME),
