@@ -18,6 +18,7 @@ from tasks.lanes import (
     deliveries,
     email,
     executions,
+    expirations,
     fanout,
     feeds,
     janitor,
@@ -26,6 +27,7 @@ from tasks.lanes import (
     rescue,
     retention,
     scheduled_jobs,
+    sync,
     thumbnail,
 )
 
@@ -155,6 +157,25 @@ LANES: Final = (
         every=timedelta(seconds=5),
         batch=10,
         workers=2,
+        is_startable=True,
+    ),
+    Lane(
+        name="sync",
+        title="Address sync",
+        purpose="Reads addresses from open data, and says which are new or missing.",
+        sweep=sync.sweep,
+        backlog=sync.backlog,
+        every=timedelta(seconds=5),
+        batch=1,
+    ),
+    Lane(
+        name="expirations",
+        title="Expirations",
+        purpose="Tells who looks after a board which documents end soon.",
+        sweep=expirations.sweep,
+        backlog=expirations.backlog,
+        every=timedelta(minutes=5),
+        batch=500,
         is_startable=True,
     ),
     Lane(
