@@ -18,9 +18,11 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from tasks import queue
 from tasks.assembly import make_bench
+from tasks.awake import AwakeClock
 from tasks.config import Config
 from tasks.consumer import LaneConsumer
 from tasks.db import make_engine
+from tasks.executing.hosts import Hosts
 from tasks.executing.settling import settle
 from tasks.executing.verdicts import release
 from tasks.health import HealthServer
@@ -68,7 +70,10 @@ class Worker:
             max_overflow=40,
             loop_rate=config.loop_rate,
         )
-        self._bench = make_bench(config, self._engine)
+        self._awake = AwakeClock()
+        self._bench = replace(
+            make_bench(config, self._engine), hosts=Hosts(self._awake)
+        )
         self._stop = threading.Event()
         self._is_asked_to_stop = False
         queue.configure(config)
@@ -99,6 +104,7 @@ class Worker:
             SQLAlchemyError: the database did not answer for a minute at the start.
         """
         self._health.start()
+        self._awake.start()
         self._wait_for_database()
         self._presence.announce(WorkerState.RUNNING)
         for consumer in self._consumers:
