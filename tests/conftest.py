@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
@@ -16,12 +18,17 @@ from sqlalchemy.engine import URL
 from sqlalchemy.orm import Session, sessionmaker
 from sqlalchemy.pool import NullPool
 
+from dashboard.config import ARGON2
 from tasks import queue
 from tasks.db import make_engine, sessions
 from tasks.models import Base
 
 #: The instant at which the tests' clocks stand still.
 NOW = datetime(2026, 3, 10, 12, 0, tzinfo=UTC)
+
+#: Memory that looks like a disk: commits need not reach a real one.
+_MEMORY = Path("/dev/shm")  # pytest makes a folder in it
+_MEMORY_MIN = 2 * 1024**3
 
 pytest_plugins = ["tests.support.servers", "tests.support.sinks"]
 
@@ -94,11 +101,21 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
         return
     made = make_engine(request.getfixturevalue("filled_postgres"))
     yield made
-    # Emptying is ten times as quick as another database.
-    tables = ", ".join(f'"{name}"' for name in Base.metadata.tables)
-    with made.begin() as connection:
-        connection.execute(text(f"TRUNCATE {tables}"))
+    _empty(made)
     made.dispose()
+
+
+def _empty(engine: Engine) -> None:
+    """Remove all rows; far quicker than TRUNCATE, or than another database."""
+    filled = " UNION ALL ".join(
+        f"SELECT '{name}' WHERE EXISTS (SELECT FROM \"{name}\")"  # noqa: S608  # ours
+        for name in Base.metadata.tables
+    )
+    with engine.begin() as connection:
+        # Without triggers: foreign keys need not be looked at when everything goes.
+        connection.execute(text("SET LOCAL session_replication_role = replica"))
+        for name in connection.scalars(text(filled)).all():
+            connection.execute(text(f'DELETE FROM "{name}"'))  # noqa: S608  # ours
 
 
 def _make_tables(url: URL) -> Engine:
@@ -109,10 +126,19 @@ def _make_tables(url: URL) -> Engine:
     return made
 
 
+@pytest.fixture(scope="session")
+def _filled_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a file with every table, to be copied."""
+    path = tmp_path_factory.mktemp("filled") / "carillon.db"
+    _make_tables(make_url(f"sqlite:///{path}")).dispose()  # which empties the log
+    return path
+
+
 @pytest.fixture
-def sqlite_engine(sqlite_url: URL) -> Iterator[Engine]:
+def sqlite_engine(sqlite_url: URL, _filled_sqlite: Path) -> Iterator[Engine]:
     """Return an engine with every table made, on SQLite only: for pages and forms."""
-    made = _make_tables(sqlite_url)
+    shutil.copyfile(_filled_sqlite, str(sqlite_url.database))
+    made = make_engine(sqlite_url)
     yield made
     made.dispose()
 
@@ -134,6 +160,11 @@ def begin(
 def pytest_configure() -> None:
     """Keep dates in UTC, and let no test fail because the machine is slow."""
     os.environ["TZ"] = "UTC"
+    if _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > _MEMORY_MIN:
+        os.environ["TMPDIR"] = os.environ["PYTEST_DEBUG_TEMPROOT"] = str(_MEMORY)
+        tempfile.tempdir = None  # read it anew
+    # A password costs a login 50 ms, which thousands of tests need not pay.
+    ARGON2.update(time_cost=1, memory_cost=64)
     patient = [HealthCheck.too_slow]
     settings.register_profile("carillon", deadline=None, suppress_health_check=patient)
     settings.load_profile("carillon")

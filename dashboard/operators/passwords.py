@@ -12,11 +12,6 @@ from flask_security import PasswordUtil
 
 from dashboard.config import ARGON2, PASSWORD_MAX, PASSWORD_MIN
 
-_hasher: Final = PasswordHasher(
-    time_cost=ARGON2["time_cost"],
-    memory_cost=ARGON2["memory_cost"],
-    parallelism=ARGON2["parallelism"],
-)
 # fmt: off
 #: What is left of the passwords that are tried first, without digits and signs.
 _TRIED_FIRST: Final = frozenset(
@@ -41,7 +36,12 @@ def normalized(password: str) -> str:
 
 def hash_password(password: str) -> str:
     """Return the argon2id hash of a password that was checked."""
-    return _hasher.hash(normalized(password))
+    hasher = PasswordHasher(
+        time_cost=ARGON2["time_cost"],
+        memory_cost=ARGON2["memory_cost"],
+        parallelism=ARGON2["parallelism"],
+    )
+    return hasher.hash(normalized(password))
 
 
 def weakness(password: str, email: str = "") -> str | None:

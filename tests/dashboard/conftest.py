@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from jinja2 import FileSystemBytecodeCache
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 from werkzeug.test import TestResponse
@@ -64,13 +65,22 @@ def config(sqlite_engine: Engine, tmp_path: Path) -> Config:
     )
 
 
+@pytest.fixture(scope="session")
+def compiled_templates(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> FileSystemBytecodeCache:
+    """Return what all consoles of the tests share, instead of compiling it each."""
+    return FileSystemBytecodeCache(str(tmp_path_factory.mktemp("templates")))
+
+
 @pytest.fixture
-def app(config: Config) -> Iterator[Flask]:
+def app(config: Config, compiled_templates: FileSystemBytecodeCache) -> Iterator[Flask]:
     """Return the console."""
     from dashboard.extensions import db, limiter
 
     made = create_app(config)
     made.testing = True
+    made.jinja_env.bytecode_cache = compiled_templates
     made.test_client_class = Browser
     yield made
     limiter.reset()

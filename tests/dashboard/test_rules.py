@@ -271,6 +271,7 @@ def test_first_words_can_be_saved_as_they_are(trigger: str, locale: str) -> None
     assert words_ is not None
     settings = {
         "recipient": words_.recipient,
+        "address": "office@example.org" if words_.recipient == "fixed" else "",
         "subject": words_.subject,
         "text": words_.text,
         "html": "",
