@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from flask import flash, redirect, url_for
+from flask import current_app, flash, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from dashboard.extensions import db
@@ -20,8 +20,10 @@ from tasks.outreach import agents as engine
 @bp.get("/agents")
 def agents() -> str:
     """List agents by address."""
-    rows = queries.agents(db.session(), utcnow())
-    return render("outreach/agents.html", rows=rows)
+    limit = current_app.config["CARILLON"].page_size
+    cursor = request.args.get("cursor")
+    page = queries.agents(db.session(), utcnow(), cursor, limit)
+    return render("outreach/agents.html", page=page)
 
 
 @bp.post("/agents/<uuid:agent_id>/pause")

@@ -34,6 +34,7 @@ def contact(contact_id: UUID) -> str:
         row=row,
         congregation=congregation,
         rows=queries.of_contact(db.session(), contact_id),
+        shown_max=queries.SHOWN_MAX,
     )
 
 

@@ -47,6 +47,16 @@ class Listed:
         return self.row.paused_at is not None or self.agent.paused_at is not None
 
 
+@dataclass(frozen=True, slots=True)
+class AgentRow:
+    """An agent as a list shows it."""
+
+    agent: Agent
+    congregation: str
+    n_armed: int
+    due_since: datetime | None  # None: nothing is due
+
+
 _Statement = Select[Engagement, Contact, Agent, bool, str]
 
 
@@ -118,25 +128,30 @@ def contact(session: Session, contact_id: UUID) -> Row[Contact, Congregation]:
 
 
 def agents(
-    session: Session, now: datetime
-) -> Sequence[Row[Agent, str, int, datetime | None]]:
-    """Return agents with how many engagements are armed, and the oldest overdue."""
-    armed = (
-        select(
-            Engagement.agent_id,
-            func.count().label("n"),
-            func.min(Engagement.wake_at).filter(Engagement.wake_at <= now).label("due"),
-        )
-        .where(Engagement.wake_state == WakeState.ARMED)
-        .group_by(Engagement.agent_id)
-        .subquery()
+    session: Session, now: datetime, cursor: str | None, limit: int
+) -> Page[AgentRow]:
+    """Return a page of agents by address, each with what waits for it."""
+    statement = select(Agent, Congregation.name).join(
+        Congregation, Congregation.id == Agent.congregation_id
     )
+    page = paginate(session, statement, [Agent.address, Agent.id], cursor, limit)
+    ids = [agent.id for agent, _ in page.rows]
+    waiting = {row[0]: (row[1], row[2]) for row in _waiting(session, ids, now)}
+    rows = [
+        AgentRow(agent, congregation, *waiting.get(agent.id, (0, None)))
+        for agent, congregation in page.rows
+    ]
+    return Page(rows, page.next_cursor, page.previous_cursor)
+
+
+def _waiting(
+    session: Session, ids: Sequence[UUID], now: datetime
+) -> Sequence[Row[UUID, int, datetime | None]]:
+    due = func.min(Engagement.wake_at).filter(Engagement.wake_at <= now)
     found = session.execute(
-        select(Agent, Congregation.name, func.coalesce(armed.c.n, 0), armed.c.due)
-        .join(Congregation, Congregation.id == Agent.congregation_id)
-        .outerjoin(armed, armed.c.agent_id == Agent.id)
-        .order_by(Agent.address, Agent.id)
-        .limit(SHOWN_MAX)
+        select(Engagement.agent_id, func.count(), due)
+        .where(Engagement.wake_state == WakeState.ARMED, Engagement.agent_id.in_(ids))
+        .group_by(Engagement.agent_id)
     )
     return found.all()
 

@@ -23,7 +23,7 @@ from tasks.models import (
 from tasks.outreach.telling import event_id_of
 
 #: Rows of each kind that the timeline shows.
-_SHOWN_MAX: Final = 50
+SHOWN_MAX: Final = 50
 
 #: Why a schedule passed, for people.
 PASSED: Final = {
@@ -59,7 +59,7 @@ def story(session: Session, row: Engagement) -> list[Moment]:
 
 
 def _events(session: Session, row: Engagement) -> Iterator[Moment]:
-    first = max(1, row.revision - _SHOWN_MAX + 1)
+    first = max(1, row.revision - SHOWN_MAX + 1)
     ids = [event_id_of(row, number) for number in range(first, row.revision + 1)]
     events = session.scalars(
         select(Event).where(
@@ -81,7 +81,7 @@ def _mails(session: Session, row: Engagement) -> Iterator[Moment]:
         select(EngagementMessage)
         .where(EngagementMessage.engagement_id == row.id)
         .order_by(EngagementMessage.at.desc())
-        .limit(_SHOWN_MAX)
+        .limit(SHOWN_MAX)
     )
     for number, mail in enumerate(mails):
         is_out = mail.direction is Direction.OUTBOUND
@@ -102,7 +102,7 @@ def _deeds(session: Session, row: Engagement) -> Iterator[Moment]:
             AuditEntry.subject_id == str(row.id),
         )
         .order_by(AuditEntry.created_at.desc())
-        .limit(_SHOWN_MAX)
+        .limit(SHOWN_MAX)
     )
     for deed in deeds:
         yield Moment(

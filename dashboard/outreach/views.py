@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from dashboard.extensions import db
 from dashboard.outreach import queries
 from dashboard.outreach.forms import OutreachFilter
-from dashboard.outreach.story import PASSED, story
+from dashboard.outreach.story import PASSED, SHOWN_MAX, story
 from dashboard.outreach.tabs import TABS
 from dashboard.security import actor
 from dashboard.web import render
@@ -54,6 +54,7 @@ def detail(engagement_id: UUID) -> str:
         one=found,
         row=found.row,
         moments=story(db.session(), found.row),
+        shown_max=SHOWN_MAX,
         passed=PASSED,
     )
 

@@ -60,9 +60,10 @@ def test_the_pages_see_their_own_rows_and_no_others(
         assert one.is_suppressed
         assert one.is_paused
         assert len(queries.contacts(session, "Zoe", None, 10).rows) == 1
-        ((_, _, n_armed, due),) = queries.agents(session, LATER)
-        assert (n_armed, due) == (1, NOW)
-        assert queries.agents(session, NOW - timedelta(days=1))[0][3] is None
+        (agent,) = queries.agents(session, LATER, None, 10).rows
+        assert (agent.n_armed, agent.due_since) == (1, NOW)
+        before = NOW - timedelta(days=1)
+        assert queries.agents(session, before, None, 10).rows[0].due_since is None
         assert [moment.icon for moment in story(session, one.row)].count("person") == 1
         with pytest.raises(NotFound):
             queries.engagement(session, twins[1][1])
