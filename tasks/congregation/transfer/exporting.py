@@ -13,7 +13,8 @@ from sqlalchemy import Column, Row, func, select
 from sqlalchemy.orm import Session
 
 from tasks.bulk import is_postgres
-from tasks.congregation.transfer.entities import ENTITIES, Entity
+from tasks.congregation.transfer.entities import ENTITIES
+from tasks.congregation.transfer.entity import Entity
 from tasks.congregation.transfer.report import Report
 from tasks.congregation.transfer.values import to_json
 from tasks.congregation.transfer.writing import ArchiveWriter

@@ -7,11 +7,9 @@ stands in a row.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
-
-from tasks.congregation.transfer.refusing import shown
 
 #: Problems that are listed; the rest is counted.
 PROBLEMS_SHOWN: Final = 200
@@ -41,6 +39,7 @@ class Report:
     n_problems: int = 0
     _conflicts: dict[str, list[int]] = field(default_factory=dict)
     _n_conflicts: Counter[str] = field(default_factory=Counter)
+    _alike: dict[str, list[int]] = field(default_factory=dict)
     _left: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def problem(self, file: str, line: int, name: str, sentence: str) -> None:
@@ -63,6 +62,10 @@ class Report:
         if len(lines) < LINES_SHOWN:
             lines.append(line)
 
+    def alike(self, entity: str, line: int) -> None:
+        """Tell that a new row looks like one that is here."""
+        self._alike.setdefault(entity, []).append(line)
+
     def leave(self, entity: str, why: str) -> None:
         """Count a row that is left out."""
         self.tallies[entity].left += 1
@@ -75,6 +78,11 @@ class Report:
 
     def as_json(self) -> dict[str, Any]:
         """Return it as a transfer keeps it."""
+        alike = [
+            f"{len(lines)} of “{name}” have the name and birthday of somebody who is "
+            f"here, and are added beside them (line {_lines(lines)})."
+            for name, lines in self._alike.items()
+        ]
         left = [
             f"{n} of “{entity}” left out: {why}"
             for (entity, why), n in sorted(self._left.items())
@@ -94,17 +102,13 @@ class Report:
                 name: {"n": self._n_conflicts[name], "lines": lines}
                 for name, lines in self._conflicts.items()
             },
-            "warnings": [*self.warnings, *left],
+            "warnings": [*self.warnings, *alike, *left],
             "problems": self.problems,
             "n_problems": self.n_problems,
             "n_rows": self.n_rows,
         }
 
 
-def unknown_fields(report: Report, counts: Mapping[tuple[str, str], int]) -> None:
-    """Warn of fields that no column has."""
-    for (entity, name), n in sorted(counts.items()):
-        report.warn(
-            f"The field “{shown(name)}” of {n} rows of “{entity}” is not known here "
-            "and is left out."
-        )
+def _lines(lines: Sequence[int]) -> str:
+    some = ", ".join(str(line) for line in lines[:LINES_SHOWN])
+    return some if len(lines) <= LINES_SHOWN else f"{some} …"

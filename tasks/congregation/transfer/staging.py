@@ -18,7 +18,7 @@ from uuid import UUID
 BATCH: Final = 1_000
 _TABLES: Final = """
 CREATE TABLE ids (
-    entity INTEGER, old TEXT, row_id TEXT, is_new INTEGER, is_frozen INTEGER,
+    entity INTEGER, old TEXT, row_id TEXT, needs_ref INTEGER, is_frozen INTEGER,
     PRIMARY KEY (entity, old)
 ) WITHOUT ROWID;
 CREATE TABLE waiting (
@@ -34,8 +34,8 @@ class Known(NamedTuple):
     """What a row of an archive became, or is going to be."""
 
     row_id: UUID
-    is_new: bool
-    is_frozen: bool  # anonymised here, or left out: nothing is added to it
+    needs_ref: bool  # its old id has to be kept, for the next import
+    is_frozen: bool = False  # anonymised here, or left out: nothing is added to it
 
 
 class Staging:
@@ -65,13 +65,13 @@ class Staging:
         """Return what rows of an entity have become, by their old ids."""
         marks = ",".join("?" * len(olds))
         found = self._db.execute(
-            "SELECT old, row_id, is_new, is_frozen FROM ids "  # noqa: S608  # only marks
+            "SELECT old, row_id, needs_ref, is_frozen FROM ids "  # noqa: S608  # only marks
             f"WHERE entity = ? AND old IN ({marks})",
             (entity, *olds),
         )
         return {
-            old: Known(UUID(row_id), bool(is_new), bool(is_frozen))
-            for old, row_id, is_new, is_frozen in found
+            old: Known(UUID(row_id), bool(needs_ref), bool(is_frozen))
+            for old, row_id, needs_ref, is_frozen in found
         }
 
     def remember(self, entity: int, rows: Sequence[tuple[str, Known]]) -> None:
@@ -81,10 +81,10 @@ class Staging:
             [(entity, old, row.row_id.hex, row[1], row[2]) for old, row in rows],
         )
 
-    def new_ids(self, entity: int) -> Iterator[Sequence[tuple[str, UUID]]]:
-        """Yield old and new ids of the rows that were not known before."""
+    def refs(self, entity: int) -> Iterator[Sequence[tuple[str, UUID]]]:
+        """Yield old and new ids that have to be kept."""
         found = self._db.execute(
-            "SELECT old, row_id FROM ids WHERE entity = ? AND is_new = 1", (entity,)
+            "SELECT old, row_id FROM ids WHERE entity = ? AND needs_ref = 1", (entity,)
         )
         while some := found.fetchmany(BATCH):
             yield [(old, UUID(row_id)) for old, row_id in some]

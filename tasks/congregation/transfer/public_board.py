@@ -1,0 +1,147 @@
+"""The document board of the public layout: its files are known by name there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from tasks.congregation.transfer.contents import Content, content_of
+from tasks.congregation.transfer.layouts import Lines, Raw
+from tasks.congregation.transfer.reading import Archive
+
+_DOCUMENTS: Final = "board-documents"
+_VERSIONS: Final = "board-document-versions"
+_FOLDER: Final = "files/board/"
+_NO_FILE: Final = "documents or versions are left out: the archive has no PDF of them."
+
+
+class Board:
+    """Documents, versions and files; each version of theirs is an older file."""
+
+    entities: Final = ("stored-files", "documents", "document-versions")
+
+    def __init__(
+        self,
+        archive: Archive,
+        lines: Lines,
+        day: Callable[[object], object],
+        left: Counter[str],
+    ) -> None:
+        self._archive = archive
+        self._lines = lines
+        self._day = day
+        self._left = left
+        self._contents: dict[str, Content] = {}  # name of the file -> what it is
+        self._entries: dict[str, str] = {}  # SHA-256 -> entry
+        self._n_versions: Counter[str] = Counter()  # by document
+        self._documents: dict[str, Mapping[str, Any]] = {}  # those that have a file
+
+    def rows(self, name: str) -> Iterator[Raw]:
+        """Yield the rows of an entity of the board; files come first."""
+        if name == "stored-files":
+            return self._files()
+        return self._rows_of_documents() if name == "documents" else self._versions()
+
+    def entry(self, sha256: str) -> str:
+        """Return the name of the entry that has a content."""
+        return self._entries[sha256]
+
+    def _files(self) -> Iterator[Raw]:
+        """Yield each content once; also counts the versions of each document."""
+        for file in (_DOCUMENTS, _VERSIONS):
+            for raw in self._lines.objects(file):
+                said = raw.values
+                if said is None:
+                    continue  # told where its rows are read
+                if file == _VERSIONS:
+                    self._n_versions[str(said.get("documentId"))] += 1
+                name = _base(said.get("uri"))
+                if name is None or name in self._contents:
+                    continue
+                found = self._content(name)
+                if found and found.sha256 not in self._entries:
+                    self._entries[found.sha256] = found.entry
+                    yield raw._replace(
+                        values={
+                            "id": found.sha256,
+                            "sha256": found.sha256,
+                            "size": found.size,
+                        }
+                    )
+
+    def _content(self, name: str) -> Content | None:
+        entry = _FOLDER + name
+        found = (
+            content_of(self._archive, entry) if entry in self._archive.names else None
+        )
+        if found:
+            self._contents[name] = found
+        return found
+
+    def _rows_of_documents(self) -> Iterator[Raw]:
+        for raw in self._lines.objects(_DOCUMENTS):
+            said = raw.values
+            if said is None:
+                yield raw
+                continue
+            name = _base(said.get("uri"))
+            if name not in self._contents:
+                self._left[_NO_FILE] += 1
+                continue
+            old = str(said.get("id"))
+            self._documents[old] = said
+            yield raw._replace(
+                values={
+                    "id": said.get("id"),
+                    "section_id": said.get("sectionId"),
+                    "title": said.get("title"),
+                    "file_id": self._contents[name].sha256,
+                    "filename": name,
+                    "number": self._n_versions[old] + 1,
+                    "visible_from": self._day(said.get("visibleFrom")),
+                    "visible_until": self._day(said.get("visibleUntil")),
+                    "is_highlighted": said.get("isHighlighted", False),
+                    "position": said.get("order") or 0,
+                    "created_at": said.get("createdAt"),
+                }
+            )
+
+    def _versions(self) -> Iterator[Raw]:
+        """Yield the older files by age, and the current one of each document."""
+        n_seen: Counter[str] = Counter()
+        for raw in self._lines.objects(_VERSIONS):
+            said = raw.values
+            if said is None:
+                yield raw
+                continue
+            old, name = str(said.get("documentId")), _base(said.get("uri"))
+            if old not in self._documents or name not in self._contents:
+                self._left[_NO_FILE] += 1
+                continue
+            n_seen[old] += 1
+            yield raw._replace(values=self._version(said, old, name, n_seen[old]))
+        for line, (old, said) in enumerate(self._documents.items(), 1):
+            name = _base(said.get("uri")) or ""
+            number = self._n_versions[old] + 1
+            values = self._version(said, old, name, number)
+            yield Raw(f"{_DOCUMENTS}.ndjson", line, values)
+
+    def _version(
+        self, said: Mapping[str, Any], old: str, name: str, number: int
+    ) -> dict[str, Any]:
+        return {
+            "document_id": old,
+            "number": number,
+            "file_id": self._contents[name].sha256,
+            "filename": name,
+            "uploaded_by": "",
+            "created_at": said.get("createdAt"),
+        }
+
+
+def _base(uri: object) -> str | None:
+    """Return the last part of a path; None: there is none."""
+    if not isinstance(uri, str):
+        return None
+    return uri.rpartition("/")[2][:200] or None
