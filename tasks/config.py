@@ -16,6 +16,7 @@ from sqlalchemy import make_url
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError
 
+from tasks.congregation.addresses.downloading import OPEN_DATA_HOSTS
 from tasks.errors import ConfigError
 
 Environment = Literal["development", "production"]
@@ -51,6 +52,7 @@ class Config:
     webhook_allow: tuple[Network, ...]  # private networks that webhooks may reach
     webhook_http: bool  # whether plain http:// addresses are accepted
     webhook_ports: frozenset[int]
+    open_data_hosts: frozenset[str]  # from which files of addresses may come
     lease: timedelta  # how long a claimed row belongs to its worker
     rescue_every: timedelta
     shutdown_grace: timedelta  # how long a stopping worker may finish what it holds
@@ -102,6 +104,7 @@ class Config:
             webhook_allow=read.networks("WEBHOOK_ALLOW"),
             webhook_http=read.flag("WEBHOOK_HTTP", default=False),
             webhook_ports=read.ports("WEBHOOK_PORTS", "80,443,8443"),
+            open_data_hosts=read.hosts("OPEN_DATA_ALLOWLIST") | OPEN_DATA_HOSTS,
             lease=read.seconds("LEASE_SECONDS", 60, low=1, high=3600),
             rescue_every=read.seconds("RESCUE_SECONDS", 15, low=1, high=600),
             shutdown_grace=read.seconds("SHUTDOWN_SECONDS", 25, low=0, high=600),
@@ -269,6 +272,15 @@ class _Reader:
         if "@" not in value or any(ord(char) < 32 for char in value):
             raise ConfigError("MAIL_FROM must be one e-mail address.")
         return value
+
+    def hosts(self, name: str) -> frozenset[str]:
+        pieces = [piece.strip().lower() for piece in self.text(name, "").split(",")]
+        if not all(re.fullmatch(r"[0-9a-z.-]*", piece) for piece in pieces):
+            raise ConfigError(
+                f"{name} must list hosts without https:// or paths, as in "
+                "data.example.org,files.example.org."
+            )
+        return frozenset(piece for piece in pieces if piece)
 
     def networks(self, name: str) -> tuple[Network, ...]:
         pieces = [p.strip() for p in self.text(name, "").split(",") if p.strip()]

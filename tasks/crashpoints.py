@@ -20,7 +20,13 @@ POINTS: Final = (
     "in_rescue",
 )
 #: Places that no execution passes.
-OTHER_POINTS: Final = ("in_operation", "in_contact_due", "in_sync_reading", "in_sync", "in_thumbnail")
+OTHER_POINTS: Final = (
+    "in_operation",
+    "in_contact_due",
+    "in_sync_reading",
+    "in_sync",
+    "in_thumbnail",
+)
 _IS_PRODUCTION: Final = os.environ.get("CARILLON_ENV") == "production"
 _ARMED: Final = None if _IS_PRODUCTION else os.environ.get("CRASH_AT")
 

@@ -16,11 +16,12 @@ from datetime import datetime, timedelta
 from typing import Final, Generic, TypeVar
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, func, literal_column, select, update
+from sqlalchemy import ColumnElement, func, literal_column, select, text, update
 from sqlalchemy.orm import Session, aliased
 
 from tasks import doorbell
 from tasks.backoff import Pauses, wait_after
+from tasks.bulk import is_postgres
 from tasks.errors import EngineError
 from tasks.lane import COUNT_CAP, Backlog, Bench
 from tasks.models.congregation import Congregation
@@ -32,6 +33,8 @@ logger = logging.getLogger(__name__)
 LEASE: Final = timedelta(minutes=2)
 #: Progress is written this often at most, in seconds.
 REPORT_SECONDS: Final = 1.0
+#: Who cancels a job waits so long for its row, in milliseconds.
+CANCEL_WAIT_MS: Final = 2_000
 _VANISHED: Final = "The worker vanished; nothing was changed."
 _BROKE: Final = "Something broke on our side; nothing was changed. The log says more."
 
@@ -81,7 +84,9 @@ class LongJobs(Generic[J]):
             return None
         # Two jobs of one congregation are claimed one after the other.
         session.execute(
-            select(Congregation.id).where(Congregation.id == of).with_for_update()
+            select(Congregation.id)
+            .where(Congregation.id == of)
+            .with_for_update(key_share=True)
         )
         row = session.scalars(
             select(self.model)
@@ -99,14 +104,24 @@ class LongJobs(Generic[J]):
         session.flush()
         return row
 
-    def ask_cancel(self, session: Session, row: J, now: datetime) -> None:
-        """Cancel a job: at once when it waits, else when its worker looks next."""
+    def ask_cancel(self, session: Session, row: J, now: datetime) -> bool:
+        """Cancel a job: at once when it waits, else when its worker looks next.
+
+        Returns whether it had not ended yet.
+
+        Raises:
+            sqlalchemy.exc.OperationalError: its worker is writing what it has made, so
+                it is too late; roll back.
+        """
+        if is_postgres(session):
+            session.execute(text(f"SET LOCAL lock_timeout = {CANCEL_WAIT_MS}"))
         locked = self._locked(session, row.id)
         if locked is None or not locked.is_open:
-            return
+            return False
         locked.cancel_asked_at = locked.cancel_asked_at or now
         if locked.state is LongJobState.QUEUED:
             _end(locked, LongJobState.CANCELLED, now)
+        return True
 
     def settle(self, session: Session, held: Held, error: Exception) -> J | None:
         """Write down why an attempt ended before its time.

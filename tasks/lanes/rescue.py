@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 
 from tasks import doorbell
 from tasks.congregation.notifications import settling as mails
+from tasks.congregation.vanished import take_back_long_jobs
 from tasks.crashpoints import reached
 from tasks.lane import COUNT_CAP, Backlog, Bench
 from tasks.models.execution import Attempt, AttemptOutcome, Execution, ExecutionState
@@ -39,6 +40,7 @@ class RescueSweep:
     quarantined: tuple[UUID, ...] = ()
     deliveries: tuple[UUID, ...] = ()  # webhooks' deliveries that were taken back
     mails: tuple[UUID, ...] = ()  # mails of digests that were taken back
+    long_jobs: tuple[UUID, ...] = ()  # syncs and such
     is_full: bool = False
 
 
@@ -64,6 +66,7 @@ def sweep(bench: Bench, limit: int) -> RescueSweep:
         deliveries = take_back(session, now, limit)
     with bench.begin() as session:
         mails_back = mails.take_back(session, now, limit)
+        long_jobs = take_back_long_jobs(session, now, limit)
     return RescueSweep(
         taken_back=tuple(i for i, s in states.items() if s is ExecutionState.PENDING),
         quarantined=tuple(
@@ -71,6 +74,7 @@ def sweep(bench: Bench, limit: int) -> RescueSweep:
         ),
         deliveries=tuple(deliveries),
         mails=tuple(mails_back),
+        long_jobs=tuple(long_jobs),
         is_full=limit in {len(overdue), len(deliveries), len(mails_back)},
     )
 

@@ -39,6 +39,7 @@ def configure(config: Config, lanes: Mapping[str, str]) -> None:
 def make_effects(config: Config) -> Effects:
     """Return the real ways out: the mail server and the network of ``config``."""
     # Not above: these modules need this package's ``base``.
+    from tasks.outbound.download import WebDownloader
     from tasks.outbound.fetch import WebFetcher
     from tasks.outbound.guard import UrlRules
     from tasks.outbound.mail import SmtpMailer
@@ -59,6 +60,9 @@ def make_effects(config: Config) -> Effects:
         courier=poster,
         notifier=AppriseNotifier(SecretBox(config.secret_key), UrlRules.of(config)),
         fetcher=WebFetcher(UrlRules.of(config)),
+        downloader=WebDownloader(
+            UrlRules.of(config), config.open_data_hosts, size_max=config.archive_limit
+        ),
     )
 
 

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any, Protocol, runtime_checkable
 from uuid import UUID
 
+from tasks.congregation.addresses.downloading import NO_DOWNLOADS, Downloader
 from tasks.models.reason import Reason
 from tasks.sources.fetching import NOWHERE, Fetcher
 
@@ -137,6 +138,7 @@ class Effects:
     starter: Starter = field(default_factory=Nowhere)
     fetcher: Fetcher = NOWHERE
     courier: Courier = field(default_factory=Nowhere)
+    downloader: Downloader = NO_DOWNLOADS
 
 
 class Action(Protocol):

@@ -1,0 +1,1 @@
+"""Addresses from open data: read, compared, applied in one transaction."""
