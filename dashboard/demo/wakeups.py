@@ -15,11 +15,12 @@ from tasks.models import Direction, SuppressionReason
 from tasks.operations.suppressions import suppress
 from tasks.outreach import deeds
 from tasks.outreach.contacts import save_contact
+from tasks.outreach.drafts import take_draft, upload
 from tasks.outreach.engagements import save_engagement
 from tasks.outreach.import_rows import How
-from tasks.outreach.importing import import_contacts
 from tasks.outreach.looking import get_engagement
 from tasks.outreach.messages import Mail, note_message
+from tasks.outreach.reading_csv import read_csv
 
 _INVITES: Final = f"invitations@{DOMAIN}"
 _THANKS: Final = f"thanks@{DOMAIN}"
@@ -54,11 +55,19 @@ _RELATIONS: Final = (
     ),
     _Relation(_THANKS, "linh@zweiraeder.example", "Linh Nguyễn", "thanked", -26, 1),
 )
-_LIST: Final = (
-    {"address": "redaktion@quartierblatt.example", "display_name": "Quartierblatt"},
-    {"address": "info@bergchor.example", "display_name": "Bergchor"},
-    {"address": "unbekannt"},
-)
+_LIST: Final = """E-mail;Name
+redaktion@quartierblatt.example;Quartierblatt
+info@bergchor.example;Bergchor
+unbekannt;Herr Unbekannt
+"""
+#: It waits for somebody's yes: new, changed, known, twice and wrong.
+_WAITING: Final = """Name,E-mail,Town
+Chœur du Lac,choeur@lac.example,Thun
+Bergchor Oberland,info@bergchor.example,Brienz
+Quartierblatt,redaktion@quartierblatt.example,Bern
+Chœur du Lac,Choeur@lac.example,Spiez
+Frau Imhof,imhof at example,Bern
+"""
 
 
 def make_outreach(session: Session, parish: UUID, now: datetime) -> None:
@@ -69,8 +78,17 @@ def make_outreach(session: Session, parish: UUID, now: datetime) -> None:
         _schedule(session, parish, relation, now)
     asked = SuppressionReason.ASKED
     suppress(session, parish, _CHOIR, asked, SACRISTAN, note="by phone", now=now)
-    how = How(agent=_INVITES, filename="neighbours.csv")
-    import_contacts(session, parish, _LIST, how, SACRISTAN, now=now)
+    _import(session, parish, now)
+
+
+def _import(session: Session, parish: UUID, now: datetime) -> None:
+    """Import one file, and leave another one waiting."""
+    file = read_csv(_LIST.encode())
+    taken = upload(session, parish, "neighbours.csv", file, SACRISTAN, now=now)
+    how = How(agent=_INVITES, filename=taken.filename)
+    take_draft(session, taken.id, how, SACRISTAN, now=now)
+    file = read_csv(_WAITING.encode())
+    upload(session, parish, "choirs.csv", file, SACRISTAN, now=now)
 
 
 def _engage(session: Session, parish: UUID, one: _Relation, at: datetime) -> None:

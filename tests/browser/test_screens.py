@@ -50,6 +50,8 @@ LISTS = {
     "outreach-new": "/outreach/new",
     "contacts": "/outreach/contacts",
     "agents": "/outreach/agents",
+    "imports": "/outreach/imports",
+    "import-new": "/outreach/imports/new",
     "suppressions": "/suppressions/",
     "suppression-new": "/suppressions/new",
     "tokens": "/tokens/",
@@ -82,6 +84,8 @@ DETAILS = {
         r"/outreach/[0-9a-f-]{36}/edit",
     ),
     "contact": ("/outreach/contacts", r"/outreach/contacts/[0-9a-f-]{36}"),
+    "import": ("/outreach/imports", r"/outreach/imports/[0-9a-f-]{36}"),
+    "import-draft": ("/outreach/imports", r"/outreach/drafts/[0-9a-f-]{36}"),
     "rule": ("/rules/", r"/rules/[0-9a-f-]{36}"),
     "rule-versions": (
         "/rules/",
