@@ -1,4 +1,4 @@
-"""``/livez`` and ``/readyz`` of the worker: two words for whoever watches it."""
+"""``/livez``, ``/readyz`` and ``/metrics`` of the worker, for whoever watches it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,13 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Final
 
+from tasks.meters import CONTENT_TYPE
+
 #: Returns what keeps the worker from being ready; empty means ready.
 Ailments = Callable[[], list[str]]
+
+#: Returns everything that is counted, in the text format of Prometheus.
+Metrics = Callable[[], bytes]
 
 #: An answer is reused this long, so that probes cannot load the database.
 _CACHE_SECONDS: Final = 1.0
@@ -19,13 +24,16 @@ _CACHE_SECONDS: Final = 1.0
 class HealthServer:
     """A small HTTP server in a thread of its own."""
 
-    def __init__(self, address: tuple[str, int], ailments: Ailments) -> None:
+    def __init__(
+        self, address: tuple[str, int], ailments: Ailments, metrics: Metrics
+    ) -> None:
         """Bind the address.
 
         Raises:
             OSError: the port is taken.
         """
         self._ailments = ailments
+        self._metrics = metrics
         self._lock = threading.Lock()
         self._answered: tuple[float, list[str]] | None = None
         self._server = ThreadingHTTPServer(address, self._handler())
@@ -57,7 +65,7 @@ class HealthServer:
             return self._answered[1]
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
-        current = self._current
+        current, metrics = self._current, self._metrics
 
         class Handler(BaseHTTPRequestHandler):
             server_version = "carillon"
@@ -75,13 +83,17 @@ class HealthServer:
                         if ailing
                         else {"status": "ok"},
                     )
+                elif self.path == "/metrics":
+                    self._send(200, metrics(), CONTENT_TYPE)
                 else:
                     self._answer(404, {"status": "not found"})
 
             def _answer(self, status: int, body: dict[str, object]) -> None:
-                raw = json.dumps(body).encode()
+                self._send(status, json.dumps(body).encode(), "application/json")
+
+            def _send(self, status: int, raw: bytes, kind: str) -> None:
                 self.send_response(status)
-                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Type", kind)
                 self.send_header("Content-Length", str(len(raw)))
                 self.send_header("Cache-Control", "no-store")
                 self.end_headers()

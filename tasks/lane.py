@@ -17,6 +17,7 @@ from tasks.db import Begin
 from tasks.executing.hosts import Hosts
 from tasks.executing.stragglers import Stragglers
 from tasks.held import Held
+from tasks.meters import Meters
 from tasks.pace import Pace
 from tasks.storage.base import NoStorage, Storage
 
@@ -47,6 +48,7 @@ class Bench:
     stragglers: Stragglers = field(default_factory=Stragglers)
     storage: Storage = field(default_factory=NoStorage)
     renderer: Renderer = field(default_factory=ChildRenderer)
+    meters: Meters = field(default_factory=Meters)
     console_url: str = ""  # where admins look; no slash at the end
     #: Set while the process drains: claim nothing new, give back what is not begun.
     stopping: threading.Event = field(default_factory=threading.Event)

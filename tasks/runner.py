@@ -61,11 +61,15 @@ def run_lane(lane: Lane, bench: Bench, trigger: LaneTrigger) -> Ran | None:
 
 def _sweep(lane: Lane, bench: Bench) -> Ran:
     ran = Ran(started_at=bench.clock())
-    deadline = time.monotonic() + DRAIN_SECONDS
+    began = time.monotonic()
+    deadline = began + DRAIN_SECONDS
     try:
         while True:
+            began = time.monotonic()
             swept = lane.sweep(bench, lane.batch)
-            ran.moved.update(tally(swept))
+            moved = tally(swept)
+            ran.moved.update(moved)
+            bench.meters.swept(lane.name, moved, time.monotonic() - began)
             # Most sweeps have none: what fails for one congregation and goes on.
             ran.error = getattr(swept, "trouble", "")[:_ERROR_MAX] or ran.error
             ran.is_full = swept.is_full
@@ -78,6 +82,8 @@ def _sweep(lane: Lane, bench: Bench) -> Ran:
     except Exception as error:
         logger.exception("lane.failed", extra={"lane": lane.name})
         ran.error = f"{type(error).__name__}: {error}"[:_ERROR_MAX]
+        n_attempted = getattr(error, "n_attempted", None)  # some errors say so
+        bench.meters.failed(lane.name, time.monotonic() - began, n_attempted)
     if ran.moved.total():
         logger.info("lane.swept", extra={"lane": lane.name, "moved": dict(ran.moved)})
     return ran

@@ -28,6 +28,7 @@ from tasks.executing.verdicts import release
 from tasks.health import HealthServer
 from tasks.held import renew
 from tasks.lane import Lane
+from tasks.meters import watch
 from tasks.models.lane import LaneSetting, LaneTrigger, WorkerState
 from tasks.pool import LanePool
 from tasks.presence import Presence
@@ -81,8 +82,11 @@ class Worker:
         self._consumers = [LaneConsumer(pool) for pool in self._pools]
         self._presence = Presence(self._bench, self._pools)
         self._health = HealthServer(
-            (config.health_host, config.health_port), self._ailments
+            (config.health_host, config.health_port),
+            self._ailments,
+            self._bench.meters.text,
         )
+        watch(self._bench.meters, self._bench.begin, self._bench.clock, lanes)
 
     @property
     def health_port(self) -> int:

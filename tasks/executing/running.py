@@ -74,6 +74,7 @@ def _see_out(bench: Bench, window: Window[Acted], rest: ExitStack) -> None:
     except Exception:  # a thread of its own: nobody else would hear of it
         logger.exception("stragglers.failed")  # their leases lapse, rescue takes over
     moved = {word: len(ids) for word, ids in ended.items()}
+    bench.meters.moved("executions", moved)
     logger.info("stragglers.ended", extra={"moved": moved})
 
 

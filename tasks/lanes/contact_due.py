@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 from uuid import UUID
 
 from sqlalchemy import func, select
@@ -27,6 +28,7 @@ from tasks.outreach.announcing import announce
 from tasks.outreach.caps import within_caps
 from tasks.outreach.claiming import Due, claim, is_due
 
+NAME: Final = "contact_due"
 #: Ids of engagements by what became of them.
 _Ended = defaultdict[str, list[UUID]]
 
@@ -67,6 +69,11 @@ def sweep(bench: Bench, limit: int) -> ContactDueSweep:
             reached("in_contact_due")
     except SQLAlchemyError as error:
         raise BatchLost(len(due) or 1, error) from error
+    woken = set(ended["announced"])
+    waited = (
+        now - each.wake_at for each in due if each.wake_at and each.row.id in woken
+    )
+    bench.meters.late(NAME, (span.total_seconds() for span in waited))
     return ContactDueSweep(
         **{outcome: tuple(ids) for outcome, ids in ended.items()},
         is_full=len(due) == limit,

@@ -137,4 +137,5 @@ def _see_out(bench: Bench, window: Window[Acted], rest: ExitStack) -> None:
     except Exception:  # a thread of its own: nobody else would hear of it
         logger.exception("deliveries.stragglers_failed")  # rescue takes over
     moved = {word: len(ids) for word, ids in ended.items()}
+    bench.meters.moved("deliveries", moved)
     logger.info("deliveries.stragglers_ended", extra={"moved": moved})

@@ -39,6 +39,7 @@ class Due:
     congregation: Congregation
     is_suppressed: bool
     campaign: OutreachCampaign | None
+    wake_at: datetime | None  # as it was claimed; never None of what is armed
 
 
 def claim(session: Session, *, now: datetime, limit: int) -> list[Due]:
@@ -58,6 +59,7 @@ def claim(session: Session, *, now: datetime, limit: int) -> list[Due]:
             Congregation,
             is_suppressed(),
             OutreachCampaign,
+            Engagement.wake_at,
         )
         .join(Contact, Contact.id == Engagement.contact_id)
         .join(Agent, Agent.id == Engagement.agent_id)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from pathlib import Path
 
 from sqlalchemy import select
@@ -98,6 +99,13 @@ def test_every_lane_tells_when_it_last_looked(installation: Installation) -> Non
                 return set(session.scalars(select(LaneHeartbeat.lane)))
 
         until(lambda: beats() == {lane.name for lane in LANES}, 15)
+        port = installation.environ["HEALTH_PORT"]
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
+            told = answer.read().decode()
+        for lane in LANES:
+            swept = f'carillon_lane_sweeps_total{{lane="{lane.name}",result="ok"}} '
+            (line,) = [each for each in told.splitlines() if each.startswith(swept)]
+            assert float(line.removeprefix(swept)) >= 1
 
 
 def test_chosen_lanes_run_alone(installation: Installation) -> None:
