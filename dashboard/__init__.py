@@ -44,6 +44,7 @@ PAGES: Final = (
     "operations",
     "lanes",
     "congregations",
+    "notifications",
     "suppressions",
     "outreach",
     "unsubscribe",

@@ -9,7 +9,14 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from tasks.models import AuditEntry, Delivery, Endpoint, Execution, ScheduledJob
+from tasks.models import (
+    AuditEntry,
+    Delivery,
+    DigestMail,
+    Endpoint,
+    Execution,
+    ScheduledJob,
+)
 
 #: Entries about the row alone.
 _ALONE_MAX: Final = 50
@@ -20,7 +27,7 @@ _TOGETHER_MAX: Final = 20
 def deeds(
     session: Session,
     kind: str,
-    row: Execution | ScheduledJob | Endpoint | Delivery,
+    row: Execution | ScheduledJob | Endpoint | Delivery | DigestMail,
 ) -> Sequence[AuditEntry]:
     """Return the audit entries of a row, newest first; two queries.
 

@@ -37,6 +37,7 @@ SECTIONS: Final = (
     Section("why.index", "Why?", "question-circle"),
     Section("operations.index", "Operations", "collection-play"),
     Section("lanes.index", "Lanes", "signpost-split"),
+    Section("notifications.index", "Notifications", "envelope", group="Back office"),
     Section("congregations.index", "Congregations", "buildings", group="Settings"),
     Section("suppressions.index", "Suppressions", "envelope-slash", group="Settings"),
     Section("webhooks.index", "Webhooks", "send", group="Settings"),

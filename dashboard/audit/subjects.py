@@ -25,6 +25,8 @@ PAGES: Final[Mapping[str, tuple[str, str]]] = {
     "engagement": ("outreach.detail", "engagement_id"),
     "contact": ("outreach.contact", "contact_id"),
     "operator": ("operators.edit", "operator_id"),
+    "digest_mail": ("notifications.mail", "mail_id"),
+    "account": ("notifications.recipient", "account_id"),
 }
 
 

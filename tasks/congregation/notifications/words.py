@@ -80,6 +80,6 @@ class Words:
                 return format_datetime(local, "long", locale=self.locale)
             case date():
                 return format_date(value, "long", locale=self.locale)
-            case int():
+            case int() if not isinstance(value, bool):
                 return format_decimal(value, locale=self.locale)
         return " ".join(str(value).split())
