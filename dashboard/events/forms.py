@@ -26,9 +26,11 @@ class EventFilterForm(Form):  # type: ignore[misc]  # WTForms has no types
         "Search",
         [Length(max=120)],
         filters=[clean],
-        description="A name, an address or an id; contact:zoe@ finds contacts alone, "
-        "and so do booking:, episode: and guest:.",
-        render_kw={"placeholder": "Guest, contact, episode or id", "maxlength": 120},
+        render_kw={
+            "placeholder": "Name, address or id",
+            "maxlength": 120,
+            "aria-describedby": "search-help",
+        },
     )
     type = SelectField(
         "Type",
@@ -42,7 +44,7 @@ class EventFilterForm(Form):  # type: ignore[misc]  # WTForms has no types
         ],
         default="",
     )
-    podcast = SelectField("Congregation or podcast", validate_choice=False)
+    podcast = SelectField("Where", validate_choice=False)
     booking = StringField(
         "Booking’s id", [Length(max=EXTERNAL_ID_MAX)], filters=[clean]
     )

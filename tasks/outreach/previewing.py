@@ -39,6 +39,7 @@ _FATES: Final[Mapping[RowOutcome, Fate]] = {
     RowOutcome.UNCHANGED: Fate.SAME,
     RowOutcome.SKIPPED: Fate.LEFT,
 }
+_ENROLLED: Final = "It is enrolled."
 #: Fields -> words for people.
 _WORDS: Final[Mapping[str, str]] = {
     "display_name": "name",
@@ -160,7 +161,7 @@ class _Known:
             return found
         engagement = self.engagements.get(contact.id)
         if engagement is None:
-            return [*found, "it is enrolled"]
+            return [*found, _ENROLLED]
         if self.how.merge:
             found += _differing(engagement, row.engagement)
         return found
@@ -175,5 +176,6 @@ def _differing(row: Contact | Engagement, values: Mapping[str, Any]) -> list[str
 
 
 def _sentence(changes: Sequence[str]) -> str:
-    told = ", ".join(changes)
-    return f"{told[0].upper()}{told[1:]}." if told else ""
+    names = ", ".join(change for change in changes if change != _ENROLLED)
+    told = [f"Another {names}."] if names else []
+    return " ".join([*told, _ENROLLED] if _ENROLLED in changes else told)

@@ -157,7 +157,7 @@ def test_each_row_has_its_fate_and_its_sentence(make_session: Sessions) -> None:
         "changed same changed new twice wrong new wrong wrong wrong wrong"
     )
     said = {row.place: row.sentence for row in found.rows}
-    assert said[1] == "Name, metadata."
+    assert said[1] == "Another name, metadata."
     assert said[3] == "It is enrolled."
     assert said[5] == "Entry 5: The same address as in entry 4, which counts."
     assert "must be a date and time" in said[6]
