@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from tasks.outreach.import_rows import How
 from tasks.outreach.importing import import_contacts
 from tasks.outreach.previewing import Fate, Told
 from tests.dashboard.conftest import Browser
+from tests.support import factories
 from tests.support.outreach import ADDRESS, AGENT
 
 Sessions = sessionmaker[Session]
@@ -200,6 +202,19 @@ def test_a_list_over_the_api_has_no_rows_here_and_can_be_taken_back(
     assert "The single rows are not kept" in as_operator.get(found[1]).text
     answer = as_operator.post(f"{found[1]}/undo", follow_redirects=True)
     assert "1 contact removed" in answer.text
+
+
+def test_nobody_imports_into_a_congregation_of_others(
+    log_in: Callable[..., Browser], congregation: Congregation, make_db: Sessions
+) -> None:
+    with make_db.begin() as session:
+        ours = factories.congregation(session, "ours")
+    stranger = log_in("operator", sees_all=False, congregations=[ours])
+    answer = _upload(stranger, congregation, FILE)
+    assert answer.status_code in (404, 422)
+    assert "St Mary" not in answer.text
+    with make_db() as session:
+        assert session.scalars(select(ContactDraft)).all() == []
 
 
 def test_viewers_look_and_do_not_import(
