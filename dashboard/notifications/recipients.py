@@ -10,7 +10,7 @@ from uuid import UUID
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
-from dashboard.notifications.queries import category_title
+from dashboard.notifications.groups import category_title
 from dashboard.paging import Key, Page, paginate
 from tasks.congregation.notifications.claiming import notifications_of
 from tasks.congregation.notifications.drafting import Ask, Draft, drafts, sentence_of

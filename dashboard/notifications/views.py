@@ -12,7 +12,7 @@ from dashboard.back import back
 from dashboard.deeds import deeds
 from dashboard.extensions import db
 from dashboard.mail_frame import mail_frame
-from dashboard.notifications import queries, recipients
+from dashboard.notifications import groups, queries, recipients
 from dashboard.security import actor
 from dashboard.web import render
 from tasks.automation.actions.base import Message
@@ -55,7 +55,7 @@ def index() -> str:
     cursor = request.args.get("cursor")
     return render(
         "notifications/list.html",
-        groups=queries.groups(session),
+        groups=groups.groups(session),
         page=queries.mails(session, state, cursor, page_size()),
         state=state,
         states=list(MailState),
@@ -66,12 +66,12 @@ def index() -> str:
 @bp.get("/settling/<slug>/<category>")
 def group(slug: str, category: str) -> str:
     """Show what settles of one category."""
-    of, items = queries.settling(db.session(), slug, category)
+    of, items = groups.settling(db.session(), slug, category)
     return render(
         "notifications/group.html",
         of=of,
         category=category,
-        title=queries.category_title(category),
+        title=groups.category_title(category),
         items=items,
     )
 
@@ -102,7 +102,7 @@ def digest(digest_id: UUID) -> str:
         "notifications/digest.html",
         digest=found,
         of=of,
-        title=queries.category_title(found.category),
+        title=groups.category_title(found.category),
         items=items,
         page=queries.mails(session, "", cursor, page_size(), digest_id=digest_id),
     )

@@ -5,9 +5,9 @@ Call it in the transaction of the deed: what is rolled back is never told.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import date, datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
 from typing import Any, Final
@@ -19,37 +19,19 @@ from sqlalchemy.orm import Session
 
 from tasks import doorbell
 from tasks.bulk import among, is_postgres
-from tasks.congregation.notifications.addressing import accounts_of_members
-from tasks.congregation.notifications.kind import Field, Kind
+from tasks.congregation.notifications.kind import Kind
 from tasks.congregation.notifications.kinds import kind_of
-from tasks.errors import InvalidInput
-from tasks.models.base import new_id
+from tasks.congregation.notifications.news import News, rows_of
 from tasks.models.notification import Notification, NotificationState
 from tasks.models.reason import Reason
+
+__all__ = ["News", "Told", "notify", "notify_all"]
 
 #: The lane that sends.
 LANE: Final = "email"
 _CHUNK: Final = 200  # rows of one statement, far below both databases' limits
-_TEXT_MAX: Final = 500
 IS_PENDING: Final = Notification.state == literal_column("'pending'")
 _UNIQUE: Final = ("congregation_id", "key", "type")
-
-
-@dataclass(frozen=True, slots=True)
-class News:
-    """Something to tell, about one entity.
-
-    It goes to the account, or to the accounts of the member, or to everybody with the
-    duty; with none of them, to the duty that the type names.
-    """
-
-    type: str
-    entity_id: UUID | str
-    payload: Mapping[str, Any] = field(default_factory=dict)
-    account_id: UUID | None = None
-    member_id: UUID | None = None
-    duty: str | None = None
-    actor_id: UUID | None = None  # the account that did it; None: the system
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +62,7 @@ def notify_all(
     n_settling = n_cancelled = 0
     for type_, several in groupby(news, attrgetter("type")):
         kind, rows = kind_of(type_), list(several)
-        made = _rows(session, congregation_id, kind, rows, now)
+        made = rows_of(session, congregation_id, kind, rows, now)
         cancelled = _cancel(session, congregation_id, kind, list(made), now)
         if kind.is_silent_after:
             made = {key: row for key, row in made.items() if key not in cancelled}
@@ -90,98 +72,6 @@ def notify_all(
     if n_settling:
         doorbell.ask(session, LANE)
     return Told(n_settling, n_cancelled)
-
-
-def _rows(
-    session: Session,
-    congregation_id: UUID,
-    kind: Kind,
-    news: Sequence[News],
-    now: datetime,
-) -> dict[str, dict[str, Any]]:
-    """Return new rows by their keys; of the same key the last one, counted."""
-    members = {one.member_id for one in news if one.member_id is not None}
-    accounts = accounts_of_members(session, congregation_id, sorted(members))
-    rows: dict[str, dict[str, Any]] = {}
-    for one in news:
-        payload = _payload(kind, one.payload)
-        for to in _addressees(kind, one, accounts):
-            row = _row(congregation_id, kind, one, payload, to, now)
-            before = rows.pop(row["key"], None)
-            row["n_merged"] = 1 + (before["n_merged"] if before else 0)
-            rows[row["key"]] = row
-    return rows
-
-
-#: An account, or a duty.
-_To = tuple[UUID | None, str | None]
-
-
-def _addressees(
-    kind: Kind, one: News, accounts: Mapping[UUID, Sequence[UUID]]
-) -> Iterator[_To]:
-    if one.account_id is not None:
-        yield one.account_id, None
-    elif one.member_id is not None:
-        yield from ((id_, None) for id_ in accounts.get(one.member_id, ()))
-    elif duty := one.duty or kind.duty:
-        yield None, duty
-    else:
-        raise InvalidInput(
-            "nobody_to_tell", f"{kind.type} wants an account, a member or a duty."
-        )
-
-
-def _row(
-    congregation_id: UUID,
-    kind: Kind,
-    one: News,
-    payload: dict[str, Any],
-    to: _To,
-    now: datetime,
-) -> dict[str, Any]:
-    account_id, duty = to
-    whom = f"duty:{duty}" if account_id is None else f"account:{account_id}"
-    entity = kind.type.partition(".")[0]
-    return {
-        "id": new_id(now),
-        "congregation_id": congregation_id,
-        "type": kind.type,
-        "category": kind.category,
-        "state": NotificationState.PENDING,
-        "account_id": account_id,
-        "duty": duty,
-        "actor_id": one.actor_id,
-        "entity_type": kind.entity,
-        "entity_id": str(one.entity_id),
-        "payload": payload,
-        "key": f"{entity}:{one.entity_id}:{whom}",
-        "n_merged": 1,
-        "first_at": now,
-        "settles_at": now + kind.window,
-        "latest_at": now + kind.longest,
-    }
-
-
-def _payload(kind: Kind, given: Mapping[str, Any]) -> dict[str, Any]:
-    if given.keys() != kind.fields.keys():
-        wanted = ", ".join(kind.fields) or "nothing"
-        raise InvalidInput("bad_payload", f"{kind.type} wants {wanted} in its payload.")
-    return {name: _value(kind, name, given[name]) for name in kind.fields}
-
-
-def _value(kind: Kind, name: str, value: object) -> str | int:
-    wanted: Field = kind.fields[name]
-    match wanted, value:
-        case "text", str():
-            return value.replace("\x00", "")[:_TEXT_MAX]
-        case "number", int() if not isinstance(value, bool):
-            return value
-        case "instant", datetime() if value.tzinfo is not None:
-            return value.isoformat()
-        case "date", date() if not isinstance(value, datetime):
-            return value.isoformat()
-    raise InvalidInput("bad_payload", f"{name} of {kind.type} must be a {wanted}.")
 
 
 def _is_own_deed(kind: Kind, row: Mapping[str, Any]) -> bool:
