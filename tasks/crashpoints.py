@@ -26,6 +26,9 @@ OTHER_POINTS: Final = (
     "in_sync_reading",
     "in_sync",
     "in_thumbnail",
+    "in_export",
+    "in_import",
+    "in_import_writing",
 )
 _IS_PRODUCTION: Final = os.environ.get("CARILLON_ENV") == "production"
 _ARMED: Final = None if _IS_PRODUCTION else os.environ.get("CRASH_AT")

@@ -15,6 +15,7 @@ from tasks.lanes import (
     admin_mails,
     campaign,
     contact_due,
+    data_transfer,
     deliveries,
     email,
     executions,
@@ -177,6 +178,15 @@ LANES: Final = (
         every=timedelta(minutes=5),
         batch=500,
         is_startable=True,
+    ),
+    Lane(
+        name="data_transfer",
+        title="Data transfer",
+        purpose="Writes archives of a congregation's data, and takes archives over.",
+        sweep=data_transfer.sweep,
+        backlog=data_transfer.backlog,
+        every=timedelta(seconds=5),
+        batch=1,
     ),
     Lane(
         name="rescue",

@@ -1,4 +1,4 @@
-"""The long jobs of every kind whose worker vanished: tried again, or failed for good."""
+"""Long jobs of every kind whose worker vanished: tried again, or failed for good."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from tasks.congregation.addresses.jobs import SYNCS, tell
+from tasks.congregation.transfer.jobs import TRANSFERS, concluded
 
 
 def take_back_long_jobs(session: Session, now: datetime, limit: int) -> list[UUID]:
@@ -15,4 +16,8 @@ def take_back_long_jobs(session: Session, now: datetime, limit: int) -> list[UUI
 
     The caller commits.  What fails for good is reported, as when its lane fails it.
     """
-    return [row.id for row in SYNCS.take_back(session, now, limit, tell)]
+    rows = [
+        *SYNCS.take_back(session, now, limit, tell),
+        *TRANSFERS.take_back(session, now, limit, concluded),
+    ]
+    return [row.id for row in rows]

@@ -6,18 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import Table, bindparam, insert, update
+from sqlalchemy import bindparam, delete, insert, update
 from sqlalchemy.orm import Session
 
-from tasks.bulk import insert_many
+from tasks.bulk import among, insert_many
 from tasks.congregation.transfer.entities import ENTITIES, PLACE
 from tasks.congregation.transfer.entity import Entity
+from tasks.congregation.transfer.rows import OURS
 from tasks.congregation.transfer.staging import Staging
 from tasks.congregation.transfer.values import reader
 from tasks.models import ExternalRef
-
-#: More columns of a table's new rows, by the values that came.
-More = Mapping[str, Mapping[bytes, Mapping[str, Any]]]
 
 _REFS: Final = ExternalRef.metadata.tables[ExternalRef.__tablename__]
 _PREFIX: Final = "is_"
@@ -87,7 +85,7 @@ def _update(session: Session, entity: Entity, rows: Sequence[dict[str, Any]]) ->
     values: dict[str, Any] = {
         name: bindparam(name, type_=table.c[name].type)
         for name in columns
-        if name != "version"
+        if name not in OURS
     }
     if "version" in columns:  # a form that was open meanwhile must not be saved
         values["version"] = table.c.version + 1
@@ -99,7 +97,7 @@ def _update(session: Session, entity: Entity, rows: Sequence[dict[str, Any]]) ->
     if "anonymised_at" in table.c:  # by now, perhaps; nobody is brought back
         statement = statement.where(table.c.anonymised_at.is_(None))
     parameters = [
-        {name: row[name] for name in values if name != "version"}
+        {name: row[name] for name in values if name not in OURS}
         | {_PREFIX + name: row[name] for name in keys}
         for row in rows
     ]
@@ -119,18 +117,20 @@ def _keep_refs(
         "entity": entity.name,
     }
     rows = [common | {"external_id": old, "row_id": row_id} for old, row_id in refs]
-    _forget(session, _REFS, rows)
+    _forget(session, rows)
     insert_many(session, _REFS, rows)
 
 
-def _forget(session: Session, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+def _forget(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
     """Remove what earlier imports said of rows that are gone by now."""
-    first = rows[0]
+    first, ref = rows[0], ExternalRef
     session.execute(
-        table.delete().where(
-            table.c.congregation_id == first["congregation_id"],
-            table.c.source == first["source"],
-            table.c.entity == first["entity"],
-            table.c.external_id.in_([row["external_id"] for row in rows]),
+        delete(ref)
+        .where(
+            ref.congregation_id == first["congregation_id"],
+            ref.source == first["source"],
+            ref.entity == first["entity"],
+            among(session, ref.external_id, [row["external_id"] for row in rows]),
         )
+        .execution_options(synchronize_session=False)
     )

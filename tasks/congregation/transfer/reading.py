@@ -48,6 +48,15 @@ class Archive:
         """The bytes that all entries unpack to."""
         return sum(entry.file_size for entry in self._entries.values())
 
+    @property
+    def n_data_bytes(self) -> int:
+        """The bytes that the rows unpack to."""
+        return sum(
+            entry.file_size
+            for name, entry in self._entries.items()
+            if name.startswith("data/")
+        )
+
     def size_of(self, name: str) -> int:
         """The bytes that an entry unpacks to; 0: there is none."""
         entry = self._entries.get(name)

@@ -14,6 +14,8 @@ from tasks.congregation.transfer.layouts import Raw
 from tasks.congregation.transfer.values import Read, reader
 from tasks.errors import InvalidInput
 
+#: Columns that tell of the row itself, and stay as they are here.
+OURS: Final = frozenset({"version", "created_at", "updated_at"})
 #: Characters of an id in an archive.
 OLD_MAX: Final = 64
 _MISSING: Final = "is missing"
@@ -144,5 +146,5 @@ def is_same(entity: Entity, values: Row, here: Mapping[str, Any]) -> bool:
     return all(
         values[column.name] == here[column.name]
         for column in entity.columns
-        if column.name != "version"
+        if column.name not in OURS
     )
