@@ -2,6 +2,7 @@
 
 from dashboard.outreach import (
     agent_views,
+    caps,
     contact_views,
     draft_views,
     editing,
@@ -12,6 +13,7 @@ from dashboard.outreach.views import bp
 __all__ = [
     "agent_views",
     "bp",
+    "caps",
     "contact_views",
     "draft_views",
     "editing",

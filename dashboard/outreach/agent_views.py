@@ -15,6 +15,7 @@ from dashboard.security import actor, require
 from dashboard.web import render
 from tasks.clock import utcnow
 from tasks.outreach import agents as engine
+from tasks.outreach.usage import of_agents
 
 
 @bp.get("/agents")
@@ -22,8 +23,10 @@ def agents() -> str:
     """List agents by address."""
     limit = current_app.config["CARILLON"].page_size
     cursor = request.args.get("cursor")
-    page = queries.agents(db.session(), utcnow(), cursor, limit)
-    return render("outreach/agents.html", page=page)
+    session, now = db.session(), utcnow()
+    page = queries.agents(session, now, cursor, limit)
+    usage = of_agents(session, [row.agent for row in page.rows], now)
+    return render("outreach/agents.html", page=page, usage=usage)
 
 
 @bp.post("/agents/<uuid:agent_id>/pause")

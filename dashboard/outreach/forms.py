@@ -22,7 +22,7 @@ from dashboard.filter_fields import MomentField, clean
 from dashboard.outreach.tabs import TABS
 from tasks.errors import InvalidInput
 from tasks.models import Congregation, Engagement
-from tasks.outreach.checks import STAGE_MAX
+from tasks.outreach.checks import CAMPAIGN_MAX, STAGE_MAX
 from tasks.outreach.finding import Wanted
 
 
@@ -36,6 +36,7 @@ class OutreachFilter(FlaskForm):  # type: ignore[misc]  # WTForms has no types
 
     q = SearchField("Address begins with", filters=[clean])
     agent = SearchField("Agent", filters=[clean])
+    campaign = SearchField("Campaign", filters=[clean])
     tab = HiddenField(filters=[clean])
 
     @property
@@ -55,13 +56,14 @@ class OutreachFilter(FlaskForm):  # type: ignore[misc]  # WTForms has no types
     @property
     def is_narrow(self) -> bool:
         """Whether anything but the tab narrows the list."""
-        return bool(self.q.data or self.agent.data)
+        return bool(self.q.data or self.agent.data or self.campaign.data)
 
     def wanted(self) -> Wanted:
         """Return the filter in the engine's words."""
         return replace(
             TABS[self.chosen].wanted,
             agent=(self.agent.data or "").lower()[:254],
+            campaign=(self.campaign.data or "")[:CAMPAIGN_MAX] or None,
             beginning=(self.q.data or "").lower()[:254],
         )
 
@@ -73,6 +75,12 @@ class EngagementForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
         "Stage",
         description="The agent’s own word for where it stands.",
         render_kw={"maxlength": STAGE_MAX},
+    )
+    campaign = StringField(
+        "Campaign",
+        description="Optional: a name; its engagements share a daily cap.",
+        filters=[clean],
+        render_kw={"maxlength": CAMPAIGN_MAX},
     )
     next_action_at = MomentField("Next action (UTC)")
     stop_on_reply = BooleanField("Stop when the contact replies")
@@ -90,6 +98,7 @@ class EngagementForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
         """Return the engagement's values in the engine's words."""
         return {
             "stage": self.stage.data or "",
+            "campaign": self.campaign.data or None,
             "next_action_at": self.next_action_at.data,
             "stop_on_reply": bool(self.stop_on_reply.data),
             "quiet_from": self.quiet_from.data or None,
@@ -115,6 +124,7 @@ class EngagementForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
         """Return the form filled with what is known."""
         return cls(
             stage=row.stage,
+            campaign=row.campaign or "",
             next_action_at=row.next_action_at,
             stop_on_reply=row.stop_on_reply,
             quiet_from=row.quiet_from or "",

@@ -52,6 +52,12 @@ TABS: Final[Mapping[str, Tab]] = {
         lambda now: Engagement.next_action_at <= now,
         _SOONEST_FIRST,
     ),
+    "held": Tab(
+        "Held back",
+        "Nothing that is due waits for quiet hours to end or for a daily cap.",
+        Wanted(waiting=True),
+        order=_SOONEST_FIRST,
+    ),
     "upcoming": Tab(
         "Upcoming",
         "No agent has set an instant that is still to come.",

@@ -50,6 +50,7 @@ LISTS = {
     "outreach-new": "/outreach/new",
     "contacts": "/outreach/contacts",
     "agents": "/outreach/agents",
+    "outreach-campaigns": "/outreach/campaigns",
     "imports": "/outreach/imports",
     "import-new": "/outreach/imports/new",
     "suppressions": "/suppressions/",

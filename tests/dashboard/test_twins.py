@@ -40,6 +40,7 @@ from tasks.operations.audit import Actor, Subject, record
 from tasks.operations.rule_versions import keep_version
 from tasks.operations.suppressions import suppress
 from tasks.operations.tokens import SCOPES, create_token
+from tasks.outreach.campaigns import save_campaign
 from tasks.outreach.contact_files import ContactFile, FileRow
 from tasks.outreach.drafts import upload
 from tasks.outreach.import_rows import How
@@ -170,6 +171,7 @@ def _twin(session: Session, slug: str, mark: str) -> Twin:
     engaged = outreach.engagement(
         session, tenant, f"{mark}@example.org", agent=f"{mark}@agents.org", stage=mark
     )
+    campaign, _ = save_campaign(session, tenant, mark, 5, Actor(mark))
     listed = import_contacts(
         session, tenant, [{"address": f"l-{mark}@example.org"}], How(), Actor(mark)
     )
@@ -206,6 +208,7 @@ def _twin(session: Session, slug: str, mark: str) -> Twin:
             "engagement_id": str(engaged.id),
             "contact_id": str(engaged.contact_id),
             "agent_id": str(engaged.agent_id),
+            "outreach_campaign_id": str(campaign.id),
             "contact_import_id": str(listed.row.id),
             "contact_draft_id": str(waits.id),
             "suppression_id": str(silent.id),
