@@ -37,6 +37,9 @@ def make_bench(config: Config, engine: Engine) -> Bench:
         timing=Timing(
             lease=config.lease,
             keep_settled=config.keep_settled,
+            keep_succeeded=config.keep_succeeded,
+            keep_failed=config.keep_failed,
+            keep_not_run=config.keep_not_run,
             keep_runs=config.keep_runs,
             campaign_hour=config.campaign_hour,
             retention_hour=config.retention_hour,

@@ -26,6 +26,8 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 EX_CONFIG: Final = 78
 #: A production key shorter than this is refused; 32 bytes written in hex have 64.
 SECRET_KEY_MIN: Final = 32
+#: Whoever knows the secret of /cron/ can have work done at any time.
+CRON_SECRET_MIN: Final = 16
 #: How often a rule that could loop may act on one thing within an hour.
 LOOP_RATE: Final = 30
 _WEAK_KEYS: Final = frozenset({"secret", "changeme", "change-me", "dev", "development"})
@@ -57,9 +59,13 @@ class Config:
     rescue_every: timedelta
     shutdown_grace: timedelta  # how long a stopping worker may finish what it holds
     keep_settled: timedelta  # how long settled executions and jobs stay
+    keep_succeeded: timedelta | None  # of executions; None: as keep_settled
+    keep_failed: timedelta | None  # of executions, also quarantined ones; None: same
+    keep_not_run: timedelta | None  # of executions cancelled or skipped; None: same
     keep_runs: timedelta  # how long lane runs stay
     campaign_hour: int  # of UTC; when campaigns of every congregation are looked over
     retention_hour: int  # of UTC; when members gone too long are anonymised
+    cron_secret: str | None  # None: /cron/ addresses refuse everybody
     loop_rate: int  # times an hour that a rule may act on one booking, episode, guest
     body_limit: int  # bytes of one API request
     storage_url: str | None  # None: files live in a folder under var_dir
@@ -109,9 +115,13 @@ class Config:
             rescue_every=read.seconds("RESCUE_SECONDS", 15, low=1, high=600),
             shutdown_grace=read.seconds("SHUTDOWN_SECONDS", 25, low=0, high=600),
             keep_settled=read.days("KEEP_SETTLED_DAYS", 90),
+            keep_succeeded=read.some_days("KEEP_SUCCEEDED_DAYS"),
+            keep_failed=read.some_days("KEEP_FAILED_DAYS"),
+            keep_not_run=read.some_days("KEEP_NOT_RUN_DAYS"),
             keep_runs=read.days("KEEP_RUNS_DAYS", 7),
             campaign_hour=read.number("CAMPAIGN_CRON_HOUR_UTC", 2, low=0, high=23),
             retention_hour=read.number("RETENTION_CRON_HOUR_UTC", 3, low=0, high=23),
+            cron_secret=read.cron_secret(),
             loop_rate=read.number("LOOP_RATE", LOOP_RATE, low=1, high=100_000),
             body_limit=read.number("BODY_LIMIT", 262_144, low=1024, high=16_777_216),
             storage_url=read.storage(),
@@ -168,6 +178,9 @@ class _Reader:
 
     def days(self, name: str, default: int) -> timedelta:
         return timedelta(days=self.number(name, default, low=1, high=3650))
+
+    def some_days(self, name: str) -> timedelta | None:
+        return self.days(name, 1) if self.text(name, "") else None
 
     def environment(self) -> Environment:
         value = self.text("CARILLON_ENV", "development")
@@ -244,6 +257,15 @@ class _Reader:
                 )
             return key
         return key or _kept_key(var_dir / "secret_key")
+
+    def cron_secret(self) -> str | None:
+        secret = self.text("CRON_SECRET", "")
+        if secret and (len(secret) < CRON_SECRET_MIN or not secret.isascii()):
+            raise ConfigError(
+                f"CRON_SECRET must have at least {CRON_SECRET_MIN} characters, all of "
+                "them ASCII, or not be set."
+            )
+        return secret or None
 
     def base_url(self, default: str) -> str:
         value = self.text("BASE_URL", default).rstrip("/")

@@ -28,6 +28,10 @@ class Timing:
 
     lease: timedelta = timedelta(seconds=60)
     keep_settled: timedelta = timedelta(days=90)
+    #: Executions by how they ended; None: as long as ``keep_settled``.
+    keep_succeeded: timedelta | None = None
+    keep_failed: timedelta | None = None  # also quarantined
+    keep_not_run: timedelta | None = None  # cancelled or skipped
     keep_runs: timedelta = timedelta(days=7)
     campaign_hour: int = 2  # of UTC
     retention_hour: int = 3  # of UTC

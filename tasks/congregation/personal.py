@@ -98,9 +98,21 @@ class Personal:
     @property
     def table(self) -> Table:
         """The table itself."""
-        table = self.model.__table__
-        assert isinstance(table, Table)  # noqa: S101  # narrows the type
-        return table
+        return Base.metadata.tables[self.model.__tablename__]
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Columns of a table in which people write about others."""
+
+    model: type[Base]
+    columns: Sequence[str]
+    where: ColumnElement[bool] | None = None  # rows worth a look; None: all
+
+    @property
+    def table(self) -> Table:
+        """The table itself."""
+        return Base.metadata.tables[self.model.__tablename__]
 
 
 def suffix(row_id: UUID) -> str:
@@ -334,13 +346,18 @@ LINKS_ONLY: Final[Mapping[type[Base], str]] = {
     DigestItem: "Two ids and a reason.",
 }
 
-#: Texts of others in which somebody may be named -> their columns; the name, address
-#: and numbers are blacked out there, and the rest of the text stays.
-MENTIONS: Final[Mapping[type[Base], Sequence[str]]] = {
-    AuditEntry: ("summary", "before", "after"),
-    Attribution: ("notes",),
-    Territory: ("notes",),
-    Campaign: ("notes", "report"),
-    Member: ("notes", "hold_reason"),
-    Notification: ("payload",),
-}
+#: Texts of others in which somebody may be named: the name, addresses and numbers are
+#: blacked out there, and the rest of the text stays.
+MENTIONS: Final = (
+    Texts(
+        AuditEntry,
+        ("summary", "before", "after"),
+        # What retention itself has said holds ids alone, and many of them.
+        AuditEntry.action != "retention.swept",
+    ),
+    Texts(Attribution, ("notes",)),
+    Texts(Territory, ("notes",)),
+    Texts(Campaign, ("notes", "report")),
+    Texts(Member, ("notes", "hold_reason")),
+    Texts(Notification, ("payload",)),
+)

@@ -13,11 +13,13 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, delete, select
+from sqlalchemy import ColumnElement, delete, literal_column, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
+from tasks.congregation import keeping
+from tasks.congregation.keeping import Past
 from tasks.congregation.loose_files import remove_loose
-from tasks.lane import Backlog, Bench
+from tasks.lane import Backlog, Bench, Timing
 from tasks.models.access import IdempotencyRecord
 from tasks.models.admin_mail import AdminMail, AdminMailState
 from tasks.models.base import born_from
@@ -25,15 +27,14 @@ from tasks.models.contact_list import ContactDraft, ContactImportLines
 from tasks.models.delivery import SETTLED as DELIVERY_SETTLED
 from tasks.models.delivery import Delivery, WebhookMessage
 from tasks.models.event import Decision, Event
-from tasks.models.execution import SETTLED, Execution
+from tasks.models.execution import Execution
+from tasks.models.execution import ExecutionState as State
 from tasks.models.feed import GuestImport
 from tasks.models.lane import LaneRun, WorkerProcess
 from tasks.models.operation import OPEN, Operation
 from tasks.models.outreach_campaign import OutreachTally
 from tasks.models.scheduled_job import JobState, ScheduledJob
 from tasks.models.source import SourceCall
-
-_Past = tuple[str, InstrumentedAttribute[Any], tuple[ColumnElement[bool], ...]]
 
 #: Answers to repeated API requests are kept this long.
 KEEP_ANSWERS: Final = timedelta(hours=48)
@@ -51,7 +52,11 @@ KEEP_LINES: Final = timedelta(days=30)
 class JanitorSweep:
     """What one sweep removed, as ids."""
 
-    executions: tuple[UUID, ...] = ()
+    executions: tuple[UUID, ...] = ()  # succeeded
+    failed: tuple[UUID, ...] = ()  # executions, as the next three
+    quarantined: tuple[UUID, ...] = ()
+    cancelled: tuple[UUID, ...] = ()
+    skipped: tuple[UUID, ...] = ()
     scheduled_jobs: tuple[UUID, ...] = ()
     decisions: tuple[UUID, ...] = ()
     events: tuple[UUID, ...] = ()
@@ -67,6 +72,13 @@ class JanitorSweep:
     operations: tuple[UUID, ...] = ()
     admin_mails: tuple[UUID, ...] = ()
     tallies: tuple[UUID, ...] = ()  # of wake-ups on days long past, by what had a cap
+    tokens: tuple[UUID, ...] = ()  # of accounts
+    consents: tuple[UUID, ...] = ()
+    notifications: tuple[UUID, ...] = ()
+    untold: tuple[UUID, ...] = ()  # notifications that failed
+    digests: tuple[UUID, ...] = ()
+    syncs: tuple[UUID, ...] = ()
+    transfers: tuple[UUID, ...] = ()
     files: tuple[str, ...] = ()  # keys of the storage that no row needs
     is_full: bool = False
 
@@ -89,20 +101,12 @@ def backlog(_session: Session, _now: datetime) -> Backlog:
     return Backlog(n_due=0, oldest_due_at=None)
 
 
-def _what_is_past(bench: Bench) -> Iterator[_Past]:
+def _what_is_past(bench: Bench) -> Iterator[Past]:
     """Yield each kind's name, its key, and what makes a row past its time."""
     now = bench.clock()
     before = now - bench.timing.keep_settled
     is_needed = select(Execution.id).where(Execution.event_id == Event.id).exists()
-    yield (
-        "executions",
-        Execution.id,
-        (
-            Execution.state.in_(SETTLED),
-            Execution.id < born_from(before),
-            Execution.settled_at < before,
-        ),
-    )
+    yield from _executions(now, bench.timing)
     yield (
         "scheduled_jobs",
         ScheduledJob.id,
@@ -136,11 +140,34 @@ def _what_is_past(bench: Bench) -> Iterator[_Past]:
     yield "calls", SourceCall.id, (SourceCall.received_at < now - KEEP_CALLS,)
     yield from _lists(now)
     yield from _webhooks(before)
+    yield from keeping.past(now, bench.timing.keep_settled)
     silent_since = now - KEEP_WORKERS
     yield "workers", WorkerProcess.id, (WorkerProcess.heartbeat_at < silent_since,)
 
 
-def _lists(now: datetime) -> Iterator[_Past]:
+def _executions(now: datetime, timing: Timing) -> Iterator[Past]:
+    """Yield executions by how they ended; what hangs on them goes with them."""
+    for name, state, keep in (
+        ("executions", State.SUCCEEDED, timing.keep_succeeded),
+        ("failed", State.FAILED, timing.keep_failed),
+        ("quarantined", State.QUARANTINED, timing.keep_failed),
+        ("cancelled", State.CANCELLED, timing.keep_not_run),
+        ("skipped", State.SKIPPED, timing.keep_not_run),
+    ):
+        before = now - (timing.keep_settled if keep is None else keep)
+        yield (
+            name,
+            Execution.id,
+            (
+                # Written out: a partial index is not used for a parameter.
+                Execution.state == literal_column(f"'{state}'"),
+                Execution.id < born_from(before),
+                Execution.settled_at < before,
+            ),
+        )
+
+
+def _lists(now: datetime) -> Iterator[Past]:
     """Yield lists of people that nobody took over, and what became of those rows."""
     before = now - KEEP_LISTS
     yield "guest_lists", GuestImport.id, (GuestImport.created_at < before,)
@@ -152,7 +179,7 @@ def _lists(now: datetime) -> Iterator[_Past]:
     )
 
 
-def _webhooks(before: datetime) -> Iterator[_Past]:
+def _webhooks(before: datetime) -> Iterator[Past]:
     """Yield what endpoints were told; a message goes after the last delivery of it."""
     yield (
         "deliveries",

@@ -25,7 +25,7 @@ from tasks.models import Congregation, DailyRun, LaneRun, LaneTrigger
 
 NAME: Final = "retention"
 #: Members of one transaction: on SQLite nobody else writes meanwhile.
-PIECE: Final = 100
+PIECE: Final = 500
 #: Congregations that one sweep looks at.
 _CONGREGATIONS: Final = 50
 #: A run that is so late is shown as waiting: the hour is a setting.

@@ -2,93 +2,106 @@
 
 from __future__ import annotations
 
-import json
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import JSON, ColumnElement, Text, and_, cast, or_, select, update
+from sqlalchemy import (
+    JSON,
+    Column,
+    ColumnElement,
+    Table,
+    and_,
+    or_,
+    select,
+    true,
+    update,
+)
 from sqlalchemy.orm import Session
 
-from tasks.congregation.personal import MENTIONS
-from tasks.models.base import Base
+from tasks.congregation.personal import MENTIONS, Texts
 
 #: What stands in a word's place.
 BLACK: Final = "•••"
-#: Words that one statement looks for.
-_CHUNK: Final = 40
+_TOKEN: Final = re.compile(r"\w+")
+#: Rows that are in memory at once.
+_ROWS: Final = 500
+
+
+class Words:
+    """Words to be found in many texts: a text costs the same for any number of them."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._by_token: defaultdict[str, list[str]] = defaultdict(list)
+        for word in sorted(words, key=len, reverse=True):
+            if tokens := _TOKEN.findall(word.casefold()):
+                self._by_token[max(tokens, key=len)].append(word)
+
+    def black(self, value: object) -> object:
+        """Return ``value`` with the words blacked out: a text, or JSON."""
+        if isinstance(value, str):
+            return self._black(value)
+        if isinstance(value, dict):
+            return {self.black(key): self.black(each) for key, each in value.items()}
+        if isinstance(value, list):
+            return [self.black(each) for each in value]
+        return value
+
+    def _black(self, text: str) -> str:
+        for token in self._by_token.keys() & _TOKEN.findall(text.casefold()):
+            for word in self._by_token[token]:
+                # Whole words only: "Ann Lee" is no part of "Ann Leeson".
+                pattern = rf"(?<!\w){re.escape(word)}(?!\w)"
+                text = re.sub(pattern, BLACK, text, flags=re.IGNORECASE)
+        return text
 
 
 def black_out(session: Session, congregation_id: UUID, words: Sequence[str]) -> int:
     """Take ``words`` out of the congregation's texts; returns how many rows changed.
 
-    Reads every row of the tables in ``MENTIONS``, once for each 40 words.
-
-    Args:
-        words: the longest first, none of them empty.
+    Reads every text that ``MENTIONS`` names, once, however many words there are.
     """
-    changed = 0
-    for start in range(0, len(words), _CHUNK):
-        some = words[start : start + _CHUNK]
-        pattern = re.compile(
-            "|".join(rf"(?<!\w){re.escape(word)}(?!\w)" for word in some), re.IGNORECASE
-        )
-        for model, names in MENTIONS.items():
-            changed += _in_table(session, model, names, congregation_id, some, pattern)
-    return changed
+    if not words:
+        return 0
+    known = Words(words)
+    return sum(_in_texts(session, each, congregation_id, known) for each in MENTIONS)
 
 
-def _in_table(
-    session: Session,
-    model: type[Base],
-    names: Sequence[str],
-    congregation_id: UUID,
-    words: Sequence[str],
-    pattern: re.Pattern[str],
+def _in_texts(
+    session: Session, texts: Texts, congregation_id: UUID, words: Words
 ) -> int:
-    table = Base.metadata.tables[model.__tablename__]
+    table = texts.table
+    # Collected before any of them changes: SQLite reads on while we write.
+    changed = list(_changed(session, table, texts, congregation_id, words))
+    for is_row, new in changed:
+        session.execute(update(table).where(is_row).values(new))
+    return len(changed)
+
+
+def _changed(
+    session: Session, table: Table, texts: Texts, congregation_id: UUID, words: Words
+) -> Iterator[tuple[ColumnElement[bool], dict[str, Any]]]:
     keys = list(table.primary_key)
-    columns = [table.c[name] for name in names]
-    found = session.execute(
-        select(*keys, *columns).where(
+    columns = [table.c[name] for name in texts.columns]
+    rows = session.execute(
+        select(*keys, *columns)
+        .where(
             table.c.congregation_id == congregation_id,
-            or_(*(each for column in columns for each in _any_of(column, words))),
+            or_(*(_is_written(column) for column in columns)),
+            true() if texts.where is None else texts.where,
         )
-    ).all()
-    changed = 0
-    for row in found:
-        texts = dict(zip(names, row[len(keys) :], strict=True))
-        blacked = {name: _blacked(text, pattern) for name, text in texts.items()}
-        new = {name: text for name, text in blacked.items() if text != texts[name]}
-        if not new:
-            continue  # part of a longer word
-        is_row = (key == value for key, value in zip(keys, row, strict=False))
-        session.execute(update(table).where(and_(*is_row)).values(new))
-        changed += 1
-    return changed
+        .execution_options(yield_per=_ROWS)
+    )
+    for row in rows:
+        old = dict(zip(texts.columns, row[len(keys) :], strict=True))
+        blacked = {name: words.black(value) for name, value in old.items()}
+        new = {name: value for name, value in blacked.items() if value != old[name]}
+        if new:
+            pairs = zip(keys, row[: len(keys)], strict=True)
+            yield and_(*(key == value for key, value in pairs)), new
 
 
-def _any_of(
-    column: ColumnElement[Any], words: Sequence[str]
-) -> Iterator[ColumnElement[bool]]:
-    is_json = isinstance(column.type, JSON)
-    text = cast(column, Text) if is_json else column
-    for word in words:
-        # SQLite knows the case of ASCII letters only, and JSON's escapes have none.
-        for spelt in {word} if word.isascii() else {word, word.upper(), word.lower()}:
-            written = json.dumps(spelt)[1:-1] if is_json else spelt
-            yield text.icontains(written, autoescape=True)
-
-
-def _blacked(value: object, pattern: re.Pattern[str]) -> object:
-    if isinstance(value, str):
-        return pattern.sub(BLACK, value)
-    if isinstance(value, dict):
-        return {
-            _blacked(key, pattern): _blacked(inner, pattern)
-            for key, inner in value.items()
-        }
-    if isinstance(value, list):
-        return [_blacked(each, pattern) for each in value]
-    return value
+def _is_written(column: Column[Any]) -> ColumnElement[bool]:
+    return column.is_not(None) if isinstance(column.type, JSON) else column != ""

@@ -58,5 +58,5 @@ def test_every_column_has_a_fate(personal: Personal) -> None:
 
 
 def test_texts_in_which_people_are_named_exist() -> None:
-    for model, names in MENTIONS.items():
-        assert set(names) <= set(Base.metadata.tables[model.__tablename__].c.keys())
+    for texts in MENTIONS:
+        assert set(texts.columns) <= set(texts.table.c.keys())
