@@ -46,7 +46,7 @@ from tasks.outreach.drafts import upload
 from tasks.outreach.import_rows import How
 from tasks.outreach.importing import import_contacts
 from tests.dashboard.conftest import Browser
-from tests.support import factories, outreach
+from tests.support import factories, notification_rows, outreach
 from tests.support.factories import NOW
 from tests.support.webhooks import webhooks
 
@@ -213,6 +213,7 @@ def _twin(session: Session, slug: str, mark: str) -> Twin:
             "contact_draft_id": str(waits.id),
             "suppression_id": str(silent.id),
             **factories.sources(session, tenant, mark),
+            **notification_rows.told(session, tenant, mark),
             **webhooks(session, event, mark),
         },
     )
@@ -332,6 +333,7 @@ def test_bulk_actions_on_everything_leave_the_other_twin_alone(
     theirs = twins[1].ids
     admin_of_ours.post("/executions/retry", data={"ids": [theirs["execution_id"]]})
     admin_of_ours.post("/executions/retry-all", data={"state": "failed"})
+    admin_of_ours.post("/notifications/retry-failed")
     for path in ("executions/cancel-all", "executions/replay-all", "events/replay-all"):
         asked = {"operation": str(new_id()), "high_water": utcnow().isoformat()}
         admin_of_ours.post(f"/{path}", data=asked | {"again": "yes", "why": "All"})

@@ -13,9 +13,17 @@ from tasks.models import (
     Attribution,
     BoardSection,
     Consent,
+    Digest,
+    DigestItem,
+    DigestMail,
     Document,
     Duty,
+    MailState,
     Member,
+    Notification,
+    NotificationPreference,
+    NotificationState,
+    Reason,
     StoredFile,
     Territory,
     new_id,
@@ -116,3 +124,61 @@ def documents(session: Session, of: UUID, *titles: str) -> list[UUID]:
     session.add_all(rows)
     session.flush()
     return [row.id for row in rows]
+
+
+def told(session: Session, of: UUID, mark: str) -> dict[str, str]:
+    """Add an account with something that waits and a mail that failed.
+
+    Returns what their pages have in their addresses.
+    """
+    to = account(session, of, mark)
+    duty(session, of, "board_validator", to)
+    digest = Digest(congregation_id=of, id=new_id(), category="document")
+    session.add(digest)
+    session.flush()
+    about: dict[str, Any] = {
+        "congregation_id": of,
+        "type": "document.deleted",
+        "category": "document",
+        "duty": "board_validator",
+        "entity_type": "removed",
+        "payload": {"title": mark},
+        "key": f"document:{mark}:duty:board_validator",
+        "settles_at": NOW.replace(year=NOW.year + 20),
+        "latest_at": NOW.replace(year=NOW.year + 20),
+    }
+    waiting = Notification(**about, id=new_id(), entity_id="1")
+    failed = Notification(
+        **about,
+        id=new_id(),
+        entity_id="2",
+        state=NotificationState.FAILED,
+        digest_id=digest.id,
+    )
+    mail = DigestMail(
+        congregation_id=of,
+        id=new_id(),
+        digest_id=digest.id,
+        account_id=to,
+        state=MailState.FAILED,
+        run_at=NOW,
+        asked_at=NOW,
+        reason=Reason.REFUSED,
+        error=f"Refused: {mark}",
+    )
+    session.add_all([waiting, failed, mail])
+    session.flush()
+    ids = {"mail_id": mail.id, "notification_id": failed.id}
+    session.add(DigestItem(congregation_id=of, **ids))
+    session.add(
+        NotificationPreference(
+            congregation_id=of, account_id=to, pattern="sync.*", enabled=False
+        )
+    )
+    session.flush()
+    return {
+        "account_id": str(to),
+        "category": "document",
+        "digest_id": str(digest.id),
+        "mail_id": str(mail.id),
+    }
