@@ -49,6 +49,11 @@ LOOKS: Final[Mapping[str, StateLook]] = {
         "Released", "arrow-return-left", "quiet", "The worker gave it back."
     ),
     "deferred": _L("Deferred", "hourglass", "quiet", "It waits for its turn."),
+    # documents of a board, and their thumbnails
+    "visible": _L("On the board", "eye", "good", "It is seen today."),
+    "ends_soon": _L("Ends soon", "hourglass-split", "warn", "Its last day is near."),
+    "to_come": _L("To come", "calendar-plus", "waiting", "Its first day is to come."),
+    "off_board": _L("Ended", "eye-slash", "quiet", "Its last day is over."),
     # decisions of rules
     "fired": _L("Fired", "lightning-charge", "good", "An execution came of it."),
     "scheduled": _L("Scheduled", "calendar-check", "waiting", "Set for a later time."),
@@ -76,8 +81,27 @@ LOOKS: Final[Mapping[str, StateLook]] = {
     # operations on many rows
     "queued": _L("Queued", "clock", "waiting", "Begins within seconds."),
     "done": _L("Done", "check-lg", "good", "It has come to its end."),
+    # members, territories and campaigns
+    "here": _L("Here", "person-check", "good", "Belongs to the congregation."),
+    "inactive": _L("Inactive", "person-dash", "warn", "Is here, and gets no work."),
+    "departed": _L("Left", "door-open", "quiet", "Will be anonymised."),
+    "anonymised": _L("Anonymised", "incognito", "quiet", "Nobody knows who it was."),
+    "free": _L("Free", "circle", "good", "Can be given out."),
+    "out": _L("Out", "person-walking", "active", "Somebody works on it."),
+    "overdue": _L("Overdue", "alarm", "bad", "It should have been given back."),
+    "halted": _L("Paused", "pause-fill", "waiting", "Held, and not late meanwhile."),
+    "resting": _L("Resting", "moon", "quiet", "Somebody worked on it lately."),
+    "planned": _L("Planned", "calendar-check", "waiting", "It begins later."),
+    "under_way": _L("Active", "megaphone", "active", "It runs now."),
+    "ended": _L("Ended", "check-lg", "quiet", "It ran, and is over."),
     # engagements
     "armed": _L("Armed", "alarm", "waiting", "Wakes the agent at its instant."),
+    "held": _L(
+        "Held back",
+        "hourglass-split",
+        "waiting",
+        "Due; waits for quiet hours to end, or for a day with room below a cap.",
+    ),
     "announced": _L("Announced", "bell", "good", "The agent was woken."),
     "passed": _L("Passed", "skip-forward", "quiet", "Its instant woke nobody."),
     "set_aside": _L(
