@@ -29,6 +29,7 @@ CONSENTS: Final = {
 def add_contact(
     session: Session,
     member_id: UUID,
+    *,
     name: str,
     phone: str,
     relation: str,

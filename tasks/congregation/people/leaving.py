@@ -1,23 +1,18 @@
-"""Members who leave, come back, or are kept from being anonymised for a while."""
+"""Members who leave, and who come back."""
 
 from __future__ import annotations
 
-from datetime import date, datetime, timedelta
-from typing import Final
+from datetime import date, datetime
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
 from tasks.congregation.days import today_of
 from tasks.congregation.people.members import living, note, refuse_ahead, touch
-from tasks.congregation.texts import line, some_day
+from tasks.congregation.texts import some_day
 from tasks.errors import Conflict, InvalidInput
 from tasks.models import Member
 from tasks.operations.audit import Actor
-
-REASON_MAX: Final = 200
-#: Nobody is kept from being forgotten for longer: ten years.
-HOLD_MAX: Final = timedelta(days=3_653)
 
 
 def leave(
@@ -60,53 +55,4 @@ def come_back(session: Session, member_id: UUID, actor: Actor, now: datetime) ->
     row.left_on = row.noticed_at = None
     touch(row, now)
     note(session, actor, row, "returned", "A member who had left is back.")
-    return row
-
-
-def hold(
-    session: Session,
-    member_id: UUID,
-    until: date | None,
-    reason: str,
-    actor: Actor,
-    now: datetime,
-) -> Member:
-    """Keep a member from being anonymised up to and including a day.
-
-    Raises:
-        InvalidInput: the day is past or too far ahead, or there is no reason.
-        Conflict: the member is anonymised.
-        NotFound: the session sees no such member.
-    """
-    row = living(session, member_id)
-    last = some_day(until, "hold_until", what="The last day of the hold")
-    today = today_of(session, row.congregation_id, now)
-    if not today <= last <= today + HOLD_MAX:
-        raise InvalidInput(
-            "hold_out_of_range",
-            "A hold ends today at the earliest, and in ten years at the latest.",
-            field="hold_until",
-        )
-    row.hold_reason = line(
-        reason, "hold_reason", REASON_MAX, what="A reason", required=True
-    )
-    row.hold_until = last
-    touch(row, now)
-    note(session, actor, row, "held", f"A member is kept until {last}.")
-    return row
-
-
-def release(session: Session, member_id: UUID, actor: Actor, now: datetime) -> Member:
-    """End a hold.
-
-    Raises:
-        Conflict: there is none, or the member is anonymised.
-        NotFound: the session sees no such member.
-    """
-    row = living(session, member_id)
-    if row.hold_until is None:
-        raise Conflict("not_held", "This member is not held.")
-    row.hold_until, row.hold_reason = None, ""
-    touch(row, now)
-    note(session, actor, row, "released", "The hold of a member ended.")
     return row

@@ -1,0 +1,33 @@
+"""The form of a group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from wtforms import SelectChoice, SelectField, StringField
+
+from dashboard.office import OfficeForm, chosen_id
+from tasks.congregation.people.groups import NAME_MAX, GroupDraft
+
+
+class GroupForm(OfficeForm):
+    """What an operator may say about a group."""
+
+    name = StringField("Name", render_kw={"maxlength": NAME_MAX})
+    responsible_id = SelectField("Responsible", validate_choice=False)
+    deputy_id = SelectField(
+        "Deputy", validate_choice=False, description="Stands in; may be nobody."
+    )
+
+    def offer(self, members: Sequence[SelectChoice]) -> None:
+        """Say who may be chosen."""
+        self.responsible_id.choices = [SelectChoice("", "Choose …"), *members]
+        self.deputy_id.choices = [SelectChoice("", "Nobody"), *members]
+
+    def draft(self) -> GroupDraft:
+        """Return the input in the engine's words."""
+        return GroupDraft(
+            name=self.name.data or "",
+            responsible_id=chosen_id(self.responsible_id.data),
+            deputy_id=chosen_id(self.deputy_id.data),
+        )

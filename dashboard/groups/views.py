@@ -1,0 +1,119 @@
+"""The pages of groups: the list, one of them, made and changed."""
+
+from __future__ import annotations
+
+from typing import Final
+from uuid import UUID
+
+from flask import Blueprint, flash, redirect, request, url_for
+from flask.typing import ResponseReturnValue
+
+from dashboard.extensions import db
+from dashboard.groups import queries
+from dashboard.groups.forms import GroupForm
+from dashboard.office import Place, chosen_id, member_choices, page_size, place, places
+from dashboard.security import actor, require
+from dashboard.web import render
+from tasks.congregation.people import groups as engine
+from tasks.errors import InvalidInput
+from tasks.models import Group
+
+bp: Final = Blueprint("groups", __name__, url_prefix="/groups")
+
+
+@bp.get("/")
+def index() -> str:
+    """List the groups by name."""
+    page = queries.listed(db.session(), request.args.get("cursor"), page_size())
+    return render("groups/list.html", page=page, places=places(db.session()))
+
+
+@bp.get("/<uuid:group_id>")
+def detail(group_id: UUID) -> str:
+    """Show a group and its members."""
+    session = db.session()
+    row = engine.group(session, group_id)
+    members = queries.members(session, row)
+    inside = {str(member.id) for member in members}
+    others = member_choices(session, row.congregation_id)
+    return render(
+        "groups/detail.html",
+        row=row,
+        place=place(session, row.congregation_id),
+        head=queries.member(session, row.responsible_id),
+        deputy=queries.member(session, row.deputy_id),
+        members=members,
+        others=[choice for choice in others if choice.value not in inside],
+    )
+
+
+@bp.get("/new")
+@require("operator")
+def new() -> str:
+    """Show the form of a new group; its congregation is asked for first."""
+    return _new(GroupForm(), _chosen_place())
+
+
+@bp.post("/")
+def create() -> ResponseReturnValue:
+    """Add a group."""
+    form, session = GroupForm(), db.session()
+    within = _chosen_place()
+    if within is None or not form.validate_on_submit():
+        return _new(form, within), 422
+    try:
+        row = engine.create_group(session, within.id, form.draft(), actor())
+    except InvalidInput as refused:
+        session.rollback()
+        form.refuse(refused)
+        return _new(form, within), 422
+    db.session.commit()
+    flash(f"The group {row.name} is made.", "success")
+    return redirect(url_for(".detail", group_id=row.id), 303)
+
+
+@bp.get("/<uuid:group_id>/edit")
+@require("operator")
+def edit(group_id: UUID) -> str:
+    """Show the form of a group."""
+    row = engine.group(db.session(), group_id)
+    return _edit(GroupForm(obj=row), row)
+
+
+@bp.post("/<uuid:group_id>")
+def update(group_id: UUID) -> ResponseReturnValue:
+    """Change a group."""
+    session, form = db.session(), GroupForm()
+    row = engine.group(session, group_id)
+    if not form.validate_on_submit():
+        return _edit(form, row), 422
+    try:
+        engine.edit_group(session, group_id, form.draft(), actor())
+    except InvalidInput as refused:
+        session.rollback()
+        form.refuse(refused)
+        return _edit(form, engine.group(session, group_id)), 422
+    db.session.commit()
+    flash("Saved.", "success")
+    return redirect(url_for(".detail", group_id=group_id), 303)
+
+
+def _chosen_place() -> Place | None:
+    """Return the congregation that the address or form names, or the only one."""
+    seen = places(db.session())
+    wanted = chosen_id(request.values.get("within"))
+    named = [one for one in seen if one.id == wanted]
+    return named[0] if named else seen[0] if len(seen) == 1 else None
+
+
+def _new(form: GroupForm, within: Place | None) -> str:
+    form.offer(member_choices(db.session(), within.id) if within else [])
+    return render(
+        "groups/new.html", form=form, within=within, places=places(db.session())
+    )
+
+
+def _edit(form: GroupForm, row: Group) -> str:
+    keep = (row.responsible_id, row.deputy_id)
+    form.offer(member_choices(db.session(), row.congregation_id, keep=keep))
+    return render("groups/edit.html", form=form, row=row)

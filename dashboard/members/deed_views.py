@@ -1,0 +1,121 @@
+"""What buttons on a member's page do."""
+
+from __future__ import annotations
+
+from datetime import date
+from uuid import UUID
+
+from flask import request, url_for
+from flask.typing import ResponseReturnValue
+
+from dashboard.members.views import bp
+from dashboard.office import Deed, attempt
+from tasks.congregation.people import contacts, leaving
+from tasks.congregation.retention import holding
+
+
+def asked_day(name: str) -> date | None:
+    """Return the day of a field; ``None``: it is empty or none."""
+    try:
+        return date.fromisoformat(request.form.get(name, ""))
+    except ValueError:
+        return None
+
+
+@bp.post("/<uuid:member_id>/leave")
+def leave(member_id: UUID) -> ResponseReturnValue:
+    """Write down that a member has left."""
+    on = asked_day("left_on")
+    return _do(
+        member_id,
+        lambda session, who, now: leaving.leave(session, member_id, on, who, now),
+        "Written down. What is held still can be given back on this page.",
+    )
+
+
+@bp.post("/<uuid:member_id>/return")
+def come_back(member_id: UUID) -> ResponseReturnValue:
+    """Write down that a member is back."""
+    return _do(
+        member_id,
+        lambda session, who, now: leaving.come_back(session, member_id, who, now),
+        "Welcome back: nothing will be anonymised.",
+    )
+
+
+@bp.post("/<uuid:member_id>/hold")
+def hold(member_id: UUID) -> ResponseReturnValue:
+    """Keep a member from being anonymised for a while."""
+    until, why = asked_day("hold_until"), request.form.get("hold_reason", "")
+    return _do(
+        member_id,
+        lambda session, who, now: holding.hold(
+            session, member_id, until, why, who, now=now
+        ),
+        "Held: until then nothing is anonymised.",
+    )
+
+
+@bp.post("/<uuid:member_id>/release")
+def release(member_id: UUID) -> ResponseReturnValue:
+    """End a hold."""
+    return _do(
+        member_id,
+        lambda session, who, now: holding.end_hold(session, member_id, who, now=now),
+        "The hold is over.",
+    )
+
+
+@bp.post("/<uuid:member_id>/contacts")
+def add_contact(member_id: UUID) -> ResponseReturnValue:
+    """Add somebody to call."""
+    given = {n: request.form.get(n, "") for n in ("name", "phone", "relation")}
+    return _do(
+        member_id,
+        lambda session, who, _: contacts.add_contact(
+            session, member_id, actor=who, **given
+        ),
+        "Added.",
+    )
+
+
+@bp.post("/<uuid:member_id>/contacts/<uuid:emergency_id>/remove")
+def remove_contact(member_id: UUID, emergency_id: UUID) -> ResponseReturnValue:
+    """Remove somebody to call."""
+    return _do(
+        member_id,
+        lambda session, who, _: contacts.remove_contact(
+            session, member_id, emergency_id, who
+        ),
+        "Removed.",
+    )
+
+
+@bp.post("/<uuid:member_id>/consents")
+def give_consent(member_id: UUID) -> ResponseReturnValue:
+    """Write down what a member agreed to."""
+    kind = request.form.get("kind", "")
+    return _do(
+        member_id,
+        lambda session, who, now: contacts.give_consent(
+            session, member_id, kind, who, now
+        ),
+        "Written down.",
+    )
+
+
+@bp.post("/<uuid:member_id>/consents/withdraw")
+def withdraw_consent(member_id: UUID) -> ResponseReturnValue:
+    """Write down what a member takes back."""
+    kind = request.form.get("kind", "")
+    return _do(
+        member_id,
+        lambda session, who, now: contacts.withdraw_consent(
+            session, member_id, kind, who, now
+        ),
+        "Written down: it holds no more.",
+    )
+
+
+def _do(member_id: UUID, deed: Deed, sentence: str) -> ResponseReturnValue:
+    return attempt(deed, sentence, url_for(".detail", member_id=member_id))

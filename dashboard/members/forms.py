@@ -1,0 +1,73 @@
+"""The form of a member."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from wtforms import (
+    BooleanField,
+    EmailField,
+    SelectChoice,
+    SelectField,
+    StringField,
+    TelField,
+    TextAreaField,
+)
+
+from dashboard.office import DayField, OfficeForm, WithinForm
+from tasks.congregation.people import members
+from tasks.congregation.people.members import MemberDraft
+from tasks.congregation.texts import NOTES_MAX
+from tasks.models import Member
+
+_GENDERS = [
+    SelectChoice("", "Not known"),
+    SelectChoice("female", "Female"),
+    SelectChoice("male", "Male"),
+]
+
+
+class MemberForm(OfficeForm):
+    """What an operator may say about a member."""
+
+    first_name = StringField("First name", render_kw={"maxlength": members.NAME_MAX})
+    last_name = StringField("Last name", render_kw={"maxlength": members.NAME_MAX})
+    gender = SelectField("Gender", choices=_GENDERS, validate_choice=False)
+    birth_date = DayField("Born")
+    baptism_date = DayField("Baptised")
+    joined_on = DayField("Member since")
+    inactive_on = DayField(
+        "Inactive since",
+        description="Empty while active. Who is inactive gets no territory.",
+    )
+    email = EmailField("E-mail", render_kw={"autocomplete": "off"})
+    phone = TelField("Phone", render_kw={"maxlength": members.PHONE_MAX})
+    address = StringField("Address", render_kw={"maxlength": members.ADDRESS_MAX})
+    is_publisher = BooleanField("Publisher", default=True)
+    is_elder = BooleanField("Elder")
+    is_servant = BooleanField("Servant")
+    is_anointed = BooleanField("Anointed")
+    notes = TextAreaField(
+        "Notes",
+        description="Forgotten together with the member.",
+        render_kw={"maxlength": NOTES_MAX},
+    )
+
+    def draft(self) -> MemberDraft:
+        """Return the input in the engine's words."""
+        values: dict[str, Any] = {
+            name: self[name].data for name in MemberDraft.__dataclass_fields__
+        }
+        texts = {"first_name", "last_name", "gender", "email", "phone", "address"}
+        for name in texts | {"notes"}:
+            values[name] = values[name] or ""
+        return MemberDraft(**values)
+
+    @classmethod
+    def of(cls, row: Member) -> Self:
+        """Return the form filled with what is known."""
+        return cls(obj=row)
+
+
+class NewMemberForm(MemberForm, WithinForm):
+    """Somebody new: also of which congregation."""
