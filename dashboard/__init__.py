@@ -57,6 +57,7 @@ PAGES: Final = (
     "sources",
     "webhooks",
     "hooks",
+    "cron",
     "audit",
     "api",
 )

@@ -12,6 +12,7 @@ from flask_wtf.csrf import CSRFError
 from sqlalchemy.exc import OperationalError
 from werkzeug.exceptions import HTTPException
 
+from dashboard.filters import size
 from tasks.errors import Conflict, InvalidInput, NotFound
 
 logger = logging.getLogger(__name__)
@@ -46,6 +47,8 @@ def _on_http_error(error: HTTPException) -> ResponseReturnValue:
         return error.response
     status = error.code or 500
     sentence = PAGES.get(status, PAGES[500])[2]
+    if status == 413 and (limit := g.get("file_limit")):
+        sentence = f"The file is larger than {size(limit)}. Nothing was saved."
     if status in _WITH_SENTENCE and error.description != type(error).description:
         sentence = error.description or sentence
     headers = {

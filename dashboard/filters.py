@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
 from flask import Flask, g
@@ -80,6 +80,27 @@ def number(count: int, cap: int | None = None) -> str:
     return f"{text}+" if cap is not None and count >= cap else text
 
 
+def day(value: date) -> str:
+    """Return a day of a calendar in words.
+
+    >>> day(date(2026, 3, 1))
+    '1 March 2026'
+    """
+    return f"{value.day} {value:%B %Y}"
+
+
+def size(count: int) -> str:
+    """Return a number of bytes in words.
+
+    >>> size(900), size(50_000_000), size(1_250_000)
+    ('900 bytes', '50 MB', '1.2 MB')
+    """
+    for unit, name in ((1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")):
+        if count >= unit:
+            return f"{count / unit:.1f}".removesuffix(".0") + f" {name}"
+    return plural(count, "byte")
+
+
 def reason(code: str | None) -> str:
     """Return the sentence for a reason code; an empty text for None."""
     if code is None:
@@ -106,7 +127,17 @@ def plural(count: int, one: str, many: str | None = None) -> str:
 
 def init_app(app: Flask) -> None:
     """Give templates these filters."""
-    for one in (relative, absolute, duration, number, reason, pretty, plural):
+    for one in (
+        relative,
+        absolute,
+        duration,
+        number,
+        reason,
+        pretty,
+        plural,
+        size,
+        day,
+    ):
         app.jinja_env.filters[one.__name__] = one
     app.jinja_env.filters["svg"] = icon
     app.jinja_env.globals.update(state_look=look, utcnow=_now)

@@ -28,6 +28,8 @@ _POLICY: Final = "; ".join(
 )
 #: Addresses whose callers prove themselves without cookies: by a token, by the link.
 _OWN_PROOF: Final = ("/api/", UNSUBSCRIBE)
+#: What browsers may keep if they ask each time whether it is still the same.
+_OWN_CACHING: Final = frozenset({"board.thumbnail"})
 _HEADERS: Final = {
     "Content-Security-Policy": _POLICY,
     "X-Content-Type-Options": "nosniff",
@@ -45,7 +47,9 @@ def _protect(response: Response) -> Response:
     if current_app.config["SESSION_COOKIE_SECURE"]:
         response.headers["Strict-Transport-Security"] = "max-age=31536000"
     endpoint = request.endpoint or ""
-    if not (endpoint == "static" or endpoint.endswith(".static")):
+    if endpoint in _OWN_CACHING and response.status_code in {200, 304}:
+        response.vary.update(("Cookie",))
+    elif not (endpoint == "static" or endpoint.endswith(".static")):
         response.headers["Cache-Control"] = "no-store"
         response.vary.update(("Cookie", "HX-Request"))
     elif "v" in request.args and response.status_code in {200, 304}:

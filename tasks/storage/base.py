@@ -18,7 +18,7 @@ KEY_MAX: Final = 200
 CHUNK: Final = 1 << 18
 #: Parts begin with a letter or digit, so none is "..", hidden, or an option.
 _PART: Final = re.compile(r"[0-9a-z][0-9a-z._-]*")
-_MEGABYTE: Final = 1_000_000
+_UNITS: Final = ((1_000, "kB"), (1_000_000, "MB"))
 
 
 class FileMissing(EngineError):
@@ -33,8 +33,13 @@ class FileTooLarge(InvalidInput):
     """A file has more bytes than it may have; nothing of it is kept."""
 
     def __init__(self, limit: int) -> None:
-        size = f"{limit / _MEGABYTE:.0f} MB" if limit >= _MEGABYTE else f"{limit} bytes"
-        super().__init__("file_too_large", f"The file is larger than {size}.")
+        size = f"{limit} bytes"
+        for unit, name in _UNITS:
+            if limit >= unit:
+                size = f"{limit / unit:.1f}".removesuffix(".0") + f" {name}"
+        super().__init__(
+            "file_too_large", f"The file is larger than {size}.", field="file"
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,16 +57,25 @@ def upload_pdf(
         InvalidInput: it is empty, no PDF or too large.
         StorageFailed: it could not be written.
     """
+    check_pdf(stream)
+    return put(begin, storage, congregation_id, stream, limit=limit, now=now)
+
+
+def check_pdf(stream: BinaryIO) -> None:
+    """Look whether a stream is a PDF by its first bytes, and go back to its start.
+
+    Raises:
+        InvalidInput: it is empty, or no PDF.
+    """
     stream.seek(0)
     head = stream.read(_HEAD)
+    stream.seek(0)
     if not head:
         raise InvalidInput("file_empty", "The file is empty.", field="file")
     if _MAGIC not in head:
         raise InvalidInput(
             "not_a_pdf", "This is not a PDF. The board takes PDFs only.", field="file"
         )
-    stream.seek(0)
-    return put(begin, storage, congregation_id, stream, limit=limit, now=now)
 
 
 def put(

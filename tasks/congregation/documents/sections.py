@@ -93,7 +93,7 @@ def n_documents(session: Session, section_ids: list[UUID]) -> dict[UUID, int]:
         .where(Document.section_id.in_(section_ids))
         .group_by(Document.section_id)
     )
-    return dict(counted.tuples().all())
+    return {row[0]: row[1] for row in counted}
 
 
 def _name(name: str) -> str:

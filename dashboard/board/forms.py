@@ -1,0 +1,183 @@
+"""The forms of the board: the filter, a document, its file, a section."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+from uuid import UUID
+
+from flask_wtf import FlaskForm
+from wtforms import (
+    BooleanField,
+    DateField,
+    FileField,
+    IntegerField,
+    SearchField,
+    SelectChoice,
+    SelectField,
+    StringField,
+)
+from wtforms.validators import InputRequired, Optional, ValidationError
+
+from dashboard.filter_fields import clean
+from tasks.congregation.documents.drafts import (
+    NAME_MAX,
+    POSITION_MAX,
+    TITLE_MAX,
+    DocumentDraft,
+)
+from tasks.errors import InvalidInput
+from tasks.models import BoardSection, Document
+
+#: Tab of the board -> its name.
+TABS: Final = {
+    "visible": "On the board",
+    "soon": "Ending soon",
+    "later": "To come",
+    "ended": "Ended",
+    "all": "All",
+}
+_PLACE: Final = f"From 0 to {POSITION_MAX}; lower comes first."
+
+
+class _Day(DateField):  # type: ignore[misc]  # WTForms has no types
+    """A day, or none; wrong ones get a sentence of ours."""
+
+    def process_formdata(self, valuelist: list[str]) -> None:
+        try:
+            super().process_formdata(valuelist)
+        except ValueError as error:
+            raise ValueError("Give a day, such as 2026-03-10.") from error
+
+
+class _Place(IntegerField):  # type: ignore[misc]  # WTForms has no types
+    """A place in an order; wrong ones get a sentence of ours."""
+
+    def process_formdata(self, valuelist: list[str]) -> None:
+        try:
+            super().process_formdata(valuelist)
+        except ValueError as error:
+            raise ValueError(f"Give a whole number. {_PLACE}") from error
+
+
+class _Refusing(FlaskForm):  # type: ignore[misc]  # WTForms has no types
+    """A form that shows the engine's refusal at the field that it names."""
+
+    def refuse(self, refused: InvalidInput) -> None:
+        """Show a refusal; at the first field when it names none of ours."""
+        names = list(self._fields)
+        name = refused.field if refused.field in names else names[0]
+        self[name].errors = [*self[name].errors, refused.message]
+
+
+class BoardFilter(FlaskForm):  # type: ignore[misc]  # WTForms has no types
+    """Which documents to show; it reads the address, so a filtered board is a link."""
+
+    class Meta:
+        """A filter changes nothing, so it needs no token."""
+
+        csrf = False
+
+    q = SearchField("Title", filters=[clean])
+    tab = StringField(filters=[clean])
+
+    @property
+    def words(self) -> str:
+        """What the title must hold; empty: anything."""
+        return (self.q.data or "")[:TITLE_MAX]
+
+    @property
+    def chosen(self) -> str:
+        """The tab that is open."""
+        return self.tab.data if self.tab.data in TABS else "visible"
+
+
+class DocumentForm(_Refusing):
+    """What an operator says about a document."""
+
+    title = StringField(
+        "Title", [InputRequired("Give it a title.")], render_kw={"maxlength": TITLE_MAX}
+    )
+    section = SelectField(
+        "Section", invalid_choice_message="Choose one of the board's sections."
+    )
+    new_section = StringField(
+        "Or a new section",
+        filters=[clean],
+        description="Leave it empty to take the section above.",
+        render_kw={"maxlength": NAME_MAX},
+    )
+    visible_from = _Day(
+        "First day",
+        [Optional()],
+        description="Optional. Days are the congregation's own.",
+    )
+    visible_until = _Day(
+        "Last day", [Optional()], description="Optional. It is still seen on that day."
+    )
+    is_highlighted = BooleanField("Highlighted", description="It comes first.")
+    position = _Place(
+        "Place in its section",
+        [InputRequired(f"Give a whole number. {_PLACE}")],
+        default=0,
+        description=_PLACE,
+    )
+
+    def offer(self, sections: Sequence[BoardSection]) -> None:
+        """Say which sections may be chosen."""
+        self.section.choices = [SelectChoice(str(one.id), one.name) for one in sections]
+        # Nothing can be chosen yet: then a new one must be named.
+        self.section.validate_choice = bool(sections) and not self.new_section.data
+
+    def validate_new_section(self, field: StringField) -> None:
+        """Refuse a document without any section."""
+        if not field.data and not self.section.choices:
+            raise ValidationError("Name the board's first section.")
+
+    def show(self, row: Document) -> None:
+        """Fill in what the document has."""
+        self.title.data, self.section.data = row.title, str(row.section_id)
+        self.visible_from.data = row.visible_from
+        self.visible_until.data = row.visible_until
+        self.is_highlighted.data = row.is_highlighted
+        self.position.data = row.position
+
+    def draft(self, section_id: UUID) -> DocumentDraft:
+        """Return the validated input in the words of the engine."""
+        return DocumentDraft(
+            title=self.title.data,
+            section_id=section_id,
+            visible_from=self.visible_from.data,
+            visible_until=self.visible_until.data,
+            is_highlighted=self.is_highlighted.data,
+            position=self.position.data,
+        )
+
+
+class FileForm(_Refusing):
+    """A PDF."""
+
+    file = FileField("PDF", render_kw={"accept": "application/pdf,.pdf"})
+
+
+class NewDocumentForm(DocumentForm, FileForm):
+    """A document together with its file."""
+
+
+class SectionForm(_Refusing):
+    """A heading of the board, and where it stands."""
+
+    name = StringField(
+        "Name", [InputRequired("Give it a name.")], render_kw={"maxlength": NAME_MAX}
+    )
+    position = _Place(
+        "Place", [InputRequired(f"Give a whole number. {_PLACE}")], default=0
+    )
+
+
+class NewSectionForm(_Refusing):
+    """A new heading, behind the others."""
+
+    name = StringField(
+        "Name", [InputRequired("Give it a name.")], render_kw={"maxlength": NAME_MAX}
+    )

@@ -1,0 +1,141 @@
+"""The board itself, and putting a document up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+from uuid import UUID
+
+from flask import Blueprint, current_app, flash, redirect, request, url_for
+from flask.typing import ResponseReturnValue
+
+from dashboard.board import queries
+from dashboard.board.forms import TABS, BoardFilter, NewDocumentForm
+from dashboard.board.putting import put
+from dashboard.extensions import db
+from dashboard.scope import chosen_congregation
+from dashboard.security import actor, current_congregations, require
+from dashboard.uploads import take_files, uploaded
+from dashboard.web import render
+from tasks.clock import utcnow
+from tasks.congregation.documents import board, drafts
+from tasks.congregation.documents.files import check_pdf
+from tasks.congregation.documents.sections import add_section
+from tasks.errors import InvalidInput
+from tasks.models import Congregation, Document
+from tasks.storage import StorageFailed
+
+bp = Blueprint("board", __name__, url_prefix="/board")
+take_files(
+    bp,
+    dict.fromkeys(
+        ("board.create", "board.replace"), lambda config: config.upload_limit
+    ),
+)
+STORAGE_AWAY: Final = (
+    "The file could not be kept: the storage of files does not answer. "
+    "Nothing was saved. Try again in a minute."
+)
+
+
+@bp.get("/")
+def index() -> str:
+    """Show the documents by section."""
+    form = BoardFilter(request.args)
+    of = looked_at()
+    page = queries.cards(
+        db.session(),
+        of,
+        form.words,
+        form.chosen,
+        request.args.get("cursor"),
+        current_app.config["CARILLON"].page_size,
+        utcnow(),
+    )
+    return render(
+        "board/list.html",
+        fragment="board/_cards.html",
+        page=page,
+        form=form,
+        tabs=TABS,
+        congregations=of,
+    )
+
+
+@bp.get("/new")
+@require("operator")
+def choose() -> ResponseReturnValue:
+    """Ask on which board to put a document; there may be one only."""
+    of = looked_at()
+    if len(of) == 1:
+        return redirect(url_for(".new", slug=of[0].slug))
+    return render("board/choose.html", congregations=of)
+
+
+@bp.get("/<slug>/new")
+@require("operator")
+def new(slug: str) -> str:
+    """Show the form for a new document."""
+    return _form(NewDocumentForm(), queries.congregation(db.session(), slug))
+
+
+@bp.post("/<slug>/new")
+def create(slug: str) -> ResponseReturnValue:
+    """Put a document on the board."""
+    session, form = db.session(), NewDocumentForm()
+    of = queries.congregation(session, slug)
+    form.offer(queries.sections(session, of.id))
+    if not form.validate_on_submit():
+        return _form(form, of), 422
+    try:
+        made = _create(form, of)
+    except InvalidInput as refused:
+        session.rollback()
+        form.refuse(refused)
+        return _form(form, of), 422
+    except StorageFailed:
+        current_app.logger.warning("board.storage_failed", exc_info=True)
+        flash(STORAGE_AWAY, "error")
+        return _form(form, of), 503
+    session.commit()
+    flash(f"“{made.title}” is on the board.", "success")
+    return redirect(url_for(".detail", document_id=made.id), 303)
+
+
+def looked_at() -> Sequence[Congregation]:
+    """Return the chosen congregation, or all that the operator may see."""
+    chosen = chosen_congregation()
+    return current_congregations() if chosen is None else [chosen]
+
+
+def _create(form: NewDocumentForm, of: Congregation) -> Document:
+    session, now = db.session(), utcnow()
+    # What is wrong is said before anything is put anywhere.
+    filename, stream = uploaded()
+    check_pdf(stream)
+    draft = form.draft(section_of(form, of))
+    drafts.fill(session, Document(congregation_id=of.id), draft)
+    upload = put(of.id, stream, now)
+    return board.add_document(session, upload, filename, draft, actor(), now)
+
+
+def section_of(form: NewDocumentForm, of: Congregation) -> UUID:
+    """Return the section that a form names, which is added when it is a new one.
+
+    Raises:
+        InvalidInput: its name cannot be accepted.
+    """
+    if not form.new_section.data:
+        return UUID(form.section.data)
+    try:
+        return add_section(db.session(), of.id, form.new_section.data, actor()).id
+    except InvalidInput as refused:
+        raise InvalidInput(
+            refused.code, refused.message, field="new_section"
+        ) from refused
+
+
+def _form(form: NewDocumentForm, of: Congregation) -> str:
+    form.offer(queries.sections(db.session(), of.id))
+    limit = current_app.config["CARILLON"].upload_limit
+    return render("board/new.html", form=form, congregation=of, limit=limit)
