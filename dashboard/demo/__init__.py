@@ -11,6 +11,7 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from dashboard.demo.listeners import make_endpoints, point_endpoints_to
+from dashboard.demo.notifications import make_notifications
 from dashboard.demo.parish import is_loaded, make_operators, make_parish, point_hooks_to
 from dashboard.demo.people import LOGIN, PASSWORD
 from dashboard.demo.settings import DemoPorts
@@ -65,6 +66,8 @@ def _make(config: Config, ports: DemoPorts) -> None:
     with begin() as session:
         make_endpoints(session, parish, box, ports.hooks, now)
         make_outreach(session, parish, now)
+    make_notifications(begin, lapse, parish, now)
+    with begin() as session:
         make_operators(session)
     engine.dispose()
 
