@@ -37,13 +37,13 @@ def test_what_is_referred_to_comes_first() -> None:
 def test_a_congregation_goes_out_and_comes_in_equal_apart_from_ids(
     begin: Begin, tmp_path: Path
 ) -> None:
-    storage = LocalStorage(tmp_path)
+    storage = LocalStorage(tmp_path / "files")
     with begin() as session:
         one = factories.congregation(session, "one")
         two = factories.congregation(session, "two")
         three = factories.congregation(session, "three")
         rows.fill(session, one, storage)
-    at = rows.bench(begin, tmp_path)
+    at = rows.bench(begin, tmp_path / "files")
     exported, archive = rows.export(at, one)
     assert exported.report["warnings"] == []
     imported = rows.take_over(at, two, archive)
@@ -67,8 +67,8 @@ def test_an_archive_that_comes_twice_changes_nothing_and_then_updates(
     with begin() as session:
         one = factories.congregation(session, "one")
         two = factories.congregation(session, "two")
-        rows.fill(session, one, LocalStorage(tmp_path))
-    at = rows.bench(begin, tmp_path)
+        rows.fill(session, one, LocalStorage(tmp_path / "files"))
+    at = rows.bench(begin, tmp_path / "files")
     rows.take_over(at, two, rows.export(at, one)[1])
     again = rows.check(at, two, rows.export(at, one)[1])
     assert (again.report["n_rows"], again.report["n_problems"]) == (0, 0)
@@ -97,8 +97,8 @@ def test_a_transfer_tells_rules_and_endpoints_what_it_did(
     with begin() as session:
         one = factories.congregation(session, "one")
         two = factories.congregation(session, "two")
-        rows.fill(session, one, LocalStorage(tmp_path))
-    at = rows.bench(begin, tmp_path)
+        rows.fill(session, one, LocalStorage(tmp_path / "files"))
+    at = rows.bench(begin, tmp_path / "files")
     rows.take_over(at, two, rows.export(at, one)[1])
     with begin() as session:
         found = session.execute(select(Event.type, Event.congregation_id)).all()
