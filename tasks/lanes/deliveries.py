@@ -25,7 +25,7 @@ from tasks.executing.hosts import PATIENCE
 from tasks.executing.recording import Ended, patiently
 from tasks.lane import COUNT_CAP, Backlog, Bench
 from tasks.models.delivery import Delivery
-from tasks.webhooks.claiming import IS_PENDING, Held, claim
+from tasks.webhooks.claiming import IS_PENDING, Held, claim, host_of_url
 from tasks.webhooks.settling import Acted, settle
 from tasks.window import Window
 
@@ -107,7 +107,9 @@ def _has_work(bench: Bench, window: Window[Acted]) -> bool:
 def _act(bench: Bench, held: Held) -> Acted:
     """Post one letter; no transaction is open."""
     try:
-        return Acted(held, bench.effects.courier.deliver(held.letter))
+        with bench.hosts.calling(host_of_url(held.letter.url)):
+            outcome = bench.effects.courier.deliver(held.letter)
+        return Acted(held, outcome)
     except Exception:
         # One row's bug must not stop the others' work, nor be hidden.
         logger.exception("delivery.act_failed", extra={"id": str(held.delivery_id)})

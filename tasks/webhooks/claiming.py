@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from tasks.automation.actions.base import Letter
 from tasks.bulk import among
+from tasks.executing.hosts import host_of
 from tasks.lane import Bench
 from tasks.models.delivery import Delivery, WebhookMessage
 from tasks.models.endpoint import Endpoint
@@ -26,6 +27,9 @@ IN_FLIGHT_MAX: Final = 8
 TROUBLED_FROM: Final = 3
 #: Endpoints that share one claim; with more of them, a random choice takes turns.
 SHARING_MAX: Final = 50
+
+#: Hosts that hang may have taken all that one look finds; then it looks again.
+_ROUNDS: Final = 4
 
 IS_PENDING: Final = Delivery.state == literal_column("'pending'")
 IS_RUNNING: Final = Delivery.state == literal_column("'running'")
@@ -43,22 +47,62 @@ class Held(NamedTuple):
 def claim(session: Session, bench: Bench, *, limit: int) -> list[Held]:
     """Lease up to ``limit`` due deliveries and begin an attempt of each.
 
-    The attempt counts as begun from here on: what is claimed is posted at once.
+    The attempt counts as begun from here on: what is claimed is posted at once.  What
+    would go to a host that hangs waits for its turn, without an attempt.
     Caller commits.
     """
     now = bench.clock()
+    for _ in range(_ROUNDS):
+        chosen = _chosen(session, now, limit)
+        ids, held_back = _within_hosts(session, bench, chosen, now)
+        if ids or not held_back:
+            return _leased(session, bench, ids, now)
+    return []
+
+
+def _chosen(session: Session, now: datetime, limit: int) -> list[tuple[UUID, Endpoint]]:
     room = _room(session, now)
     if not room:
         return []
     share = max(1, limit // len(room))
-    ids: list[UUID] = []
+    found: list[tuple[UUID, Endpoint]] = []
     for endpoint, n_free in room:
-        n_wanted = min(n_free, share, limit - len(ids))
-        ids += _due(session, endpoint.id, now, n_wanted)
-        if len(ids) == limit:
+        n_wanted = min(n_free, share, limit - len(found))
+        due = _due(session, endpoint.id, now, n_wanted)
+        found += [(id_, endpoint) for id_ in due]
+        if len(found) == limit:
             break
-    endpoints = {endpoint.id: endpoint for endpoint, _ in room}
-    return _leased(session, bench, ids, endpoints, now)
+    return found
+
+
+def _within_hosts(
+    session: Session,
+    bench: Bench,
+    chosen: Sequence[tuple[UUID, Endpoint]],
+    now: datetime,
+) -> tuple[dict[UUID, Endpoint], int]:
+    """Return what may begin, and how many wait for a host that hangs.
+
+    Several endpoints may have one host, and rules call hosts as well.
+    """
+    waits = bench.hosts.waits([host_of_url(to.url) for _, to in chosen])
+    going: dict[UUID, Endpoint] = {}
+    for (id_, endpoint), wait in zip(chosen, waits, strict=True):
+        if wait is None:
+            going[id_] = endpoint
+            continue
+        session.execute(
+            update(Delivery)
+            .where(Delivery.id == id_, IS_PENDING)
+            .values(run_at=now + wait)
+            .execution_options(synchronize_session=False)
+        )
+    return going, len(chosen) - len(going)
+
+
+def host_of_url(url: str) -> str:
+    """Return the name by which a process knows where an address leads."""
+    return host_of("webhook", {"url": url})
 
 
 def _room(session: Session, now: datetime) -> Sequence[tuple[Endpoint, int]]:
@@ -100,15 +144,15 @@ def _due(
 def _leased(
     session: Session,
     bench: Bench,
-    ids: Sequence[UUID],
-    endpoints: dict[UUID, Endpoint],
+    going: Mapping[UUID, Endpoint],
     now: datetime,
 ) -> list[Held]:
-    if not ids:
+    if not going:
         return []
+    endpoints = {endpoint.id: endpoint for endpoint in going.values()}
     rows = session.execute(
         update(Delivery)
-        .where(among(session, Delivery.id, ids), IS_PENDING)
+        .where(among(session, Delivery.id, list(going)), IS_PENDING)
         .values(
             state="running",
             attempt=Delivery.attempt + 1,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -14,10 +15,11 @@ from sqlalchemy import update
 from standardwebhooks import Webhook
 
 from tasks.automation.actions.base import Done, Letter, Outcome, TryAgain
+from tasks.executing.hosts import HANGING, HANGING_MAX, Hosts
 from tasks.lane import Bench
 from tasks.lanes import deliveries, rescue
 from tasks.models import AttemptOutcome, Delivery, DeliveryState, EndpointEnd, Reason
-from tasks.webhooks.claiming import IN_FLIGHT_MAX, LEASE, claim
+from tasks.webhooks.claiming import IN_FLIGHT_MAX, LEASE, claim, host_of_url
 from tasks.webhooks.endpoints import disable, enable, remove
 from tasks.webhooks.health import OFF_AFTER
 from tasks.webhooks.rescuing import CRASHES_MAX
@@ -333,6 +335,36 @@ def test_a_hanging_endpoint_keeps_nobody_waiting(desk: Desk) -> None:
     desk.sink.stop()  # the line is cut, and what hung comes to its end
     assert bench.stragglers.join(time.monotonic() + 10)
     assert {row.state.value for row in hanging()} <= {"delivered", "pending"}
+
+
+def test_a_host_that_hangs_gets_few_of_all_its_endpoints_and_others_go_on(
+    desk: Desk,
+) -> None:
+    for n in range(4):
+        desk.endpoint(f"/hangs/{n}", event_types=["booking.declined"])
+    other = desk.endpoint("/works", event_types=["booking.confirmed"])
+    with desk.begin() as session:  # the same place by another name
+        session.merge(other).url = desk.sink.url("/works", host="localhost")
+    for event in ("booking.declined", "booking.confirmed"):
+        for _ in range(4):
+            desk.happen(event=event)
+            desk.later(days=1)
+    desk.fan_out()
+    clock = [0.0]
+    hosts = Hosts(lambda: clock[0])
+    bench = desk.bench(hosts=hosts)
+    host = host_of_url(desk.sink.url())
+    with ExitStack() as under_way:
+        for _ in range(HANGING_MAX):
+            under_way.enter_context(hosts.calling(host))
+        clock[0] += HANGING.total_seconds() + 1
+        swept = deliveries.sweep(bench, 100)
+    assert len(swept.delivered) == 4
+    assert {hook.path for hook in desk.sink.requests} == {"/works"}
+    waiting = [row for row in desk.deliveries() if row.state == "pending"]
+    assert len(waiting) == 16
+    assert {row.attempt for row in waiting} == {0}
+    assert min(row.run_at for row in waiting) > desk.now
 
 
 def test_a_day_of_failures_switches_an_endpoint_off_after_one_warning(
