@@ -40,7 +40,7 @@ PUBLIC: Final = frozenset(
     }
 )
 #: Blueprints that ask for their own credentials.
-OWN_CREDENTIALS: Final = frozenset({"api", "hooks"})
+OWN_CREDENTIALS: Final = frozenset({"api", "hooks", "cron"})
 #: Least role for everything in a blueprint, also for looking.
 BLUEPRINT_ROLES: Final[Mapping[str, RoleName]] = {"operators": RoleName.ADMIN}
 #: Changes that a viewer may make: they concern nobody else.

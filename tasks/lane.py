@@ -53,6 +53,8 @@ class Bench:
     storage: Storage = field(default_factory=NoStorage)
     renderer: Renderer = field(default_factory=ChildRenderer)
     meters: Meters = field(default_factory=Meters)
+    #: When somebody asked for this sweep, so that it waits for no hour; None: nobody.
+    asked_at: datetime | None = None
     console_url: str = ""  # where admins look; no slash at the end
     #: Set while the process drains: claim nothing new, give back what is not begun.
     stopping: threading.Event = field(default_factory=threading.Event)

@@ -6,7 +6,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -23,6 +23,8 @@ logger = logging.getLogger(__name__)
 #: A lane with a full backlog is swept again at once for this long, then it reports.
 DRAIN_SECONDS: Final = 5.0
 _ERROR_MAX: Final = 2_000
+#: Somebody wants a sweep now, and waits for no hour of the day.
+ASKED: Final = frozenset({LaneTrigger.OPERATOR, LaneTrigger.RULE, LaneTrigger.CRON})
 
 
 @dataclass(slots=True)
@@ -50,6 +52,8 @@ def run_lane(lane: Lane, bench: Bench, trigger: LaneTrigger) -> Ran | None:
     except Exception:
         logger.exception("lane.unreachable", extra={"lane": lane.name})
         return None
+    if asked or trigger in ASKED:
+        bench = replace(bench, asked_at=bench.clock())
     ran = _sweep(lane, bench)
     try:
         if asked or ran.error or ran.moved.total():

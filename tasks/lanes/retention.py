@@ -21,7 +21,7 @@ from sqlalchemy.orm import Session
 from tasks import daily
 from tasks.congregation.retention.running import Piece, run_piece
 from tasks.lane import COUNT_CAP, Backlog, Bench
-from tasks.models import Congregation, DailyRun, LaneRun, LaneTrigger
+from tasks.models import Congregation, DailyRun
 
 NAME: Final = "retention"
 #: Members of one transaction: on SQLite nobody else writes meanwhile.
@@ -61,7 +61,8 @@ def sweep(bench: Bench, limit: int) -> RetentionSweep:
     """Erase up to ``limit`` members of congregations whose hour has struck."""
     now, hour = bench.clock(), bench.timing.retention_hour
     with bench.begin() as session:
-        _strike_if_asked(session, bench)
+        if bench.asked_at is not None:
+            _strike(session, bench.asked_at)
         todo = daily.due(session, NAME, hour=hour, now=now, limit=_CONGREGATIONS)
     done = _Round(left=limit)
     for congregation_id in todo:
@@ -122,23 +123,14 @@ def _one(bench: Bench, done: _Round, congregation_id: UUID) -> None:
         done.failed.append((congregation_id, error))
 
 
-def _strike_if_asked(session: Session, bench: Bench) -> None:
-    """Let every congregation be due if somebody asked for this sweep."""
-    asked_at = session.scalar(
-        select(func.max(LaneRun.started_at)).where(
-            LaneRun.lane == NAME,
-            LaneRun.worker == bench.worker,
-            LaneRun.ended_at.is_(None),
-            LaneRun.trigger.in_((LaneTrigger.OPERATOR, LaneTrigger.RULE)),
+def _strike(session: Session, asked_at: datetime) -> None:
+    """Let every congregation be due that was not looked over since ``asked_at``."""
+    session.execute(
+        delete(DailyRun).where(
+            DailyRun.lane == NAME,
+            or_(DailyRun.done_at < asked_at, DailyRun.failed_at < asked_at),
         )
     )
-    if asked_at is not None:
-        session.execute(
-            delete(DailyRun).where(
-                DailyRun.lane == NAME,
-                or_(DailyRun.done_at < asked_at, DailyRun.failed_at < asked_at),
-            )
-        )
 
 
 def _all(several: Iterable[Iterable[UUID]]) -> tuple[UUID, ...]:

@@ -33,6 +33,7 @@ class LaneTrigger(StrEnum):
     DOORBELL = "doorbell"
     OPERATOR = "operator"
     RULE = "rule"
+    CRON = "cron"  # a scheduler outside, through /cron/
 
 
 class LaneRun(Base):

@@ -18,12 +18,13 @@ from tasks.models import (
     BlockReason,
     DailyRun,
     Group,
-    LaneRun,
     LaneTrigger,
     Member,
     RetentionBlock,
 )
 from tasks.models.notification import Notification
+from tasks.registry import lane as find_lane
+from tasks.runner import run_lane
 from tests.support import factories, people_rows, territory_rows
 from tests.support.factories import NOW
 from tests.support.fakes import FakePost, bench
@@ -109,17 +110,14 @@ def test_sweep_now_does_not_wait_for_the_hour(
 ) -> None:
     _sweep(make_session)
     member_id = _left(begin, tenant, LONG_AGO)
-    with begin() as session:
-        session.add(
-            LaneRun(
-                lane="retention",
-                trigger=LaneTrigger.OPERATOR,
-                started_at=NOW + timedelta(minutes=1),
-                worker="test",
-            )
-        )
-    assert _sweep(make_session, NOW + timedelta(minutes=1)).anonymised == (member_id,)
-    assert _sweep(make_session, NOW + timedelta(minutes=2)).looked_over == ()
+    at = NOW + timedelta(minutes=1)
+    asked = bench(make_session, lambda: at, FakePost())
+    assert run_lane(find_lane("retention"), asked, LaneTrigger.CLOCK) is not None
+    assert _erased(begin) == set()
+    ran = run_lane(find_lane("retention"), asked, LaneTrigger.OPERATOR)
+    assert ran is not None
+    assert ran.moved == {"anonymised": 1, "looked_over": 1}
+    assert _erased(begin) == {member_id}
 
 
 def test_who_leads_a_group_stays_on_the_list_until_somebody_takes_over(
