@@ -25,11 +25,21 @@ SECTIONS: Final = {
     "latency": "latency",
     "schedule": "scheduling",
     "web": "web",
+    "sync": "syncing",
     "size": "size",
 }
 _USUAL: Final = tuple(name for name in SECTIONS if name not in {"size", "peers"})
 #: Settings that the command in the note shows, when they were given.
-_SHOWN: Final = ("RUNS", "N", "EMIT", "SCHEDULED", "LIMIT", "SWEEPS", "SIZES")
+_SHOWN: Final = (
+    "RUNS",
+    "N",
+    "EMIT",
+    "SCHEDULED",
+    "LIMIT",
+    "SWEEPS",
+    "SIZES",
+    "ADDRESSES",
+)
 
 
 def _command(name: str) -> str:

@@ -19,6 +19,8 @@ N_JOBS: Final = _number("N", 20_000)
 N_EVENTS: Final = _number("EMIT", 10_000)
 #: Scheduled jobs that come due within a minute.
 N_SCHEDULED: Final = _number("SCHEDULED", 100_000)
+#: Addresses of a sync.
+N_ADDRESSES: Final = _number("ADDRESSES", 1_000_000)
 #: What one contestant may take for one round, in seconds.
 LIMIT: Final = float(_number("LIMIT", 60))
 #: Finished executions of the large table; the sizes on the way are measured as well.

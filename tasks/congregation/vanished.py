@@ -16,8 +16,6 @@ def take_back_long_jobs(session: Session, now: datetime, limit: int) -> list[UUI
 
     The caller commits.  What fails for good is reported, as when its lane fails it.
     """
-    rows = [
-        *SYNCS.take_back(session, now, limit, tell),
-        *TRANSFERS.take_back(session, now, limit, concluded),
-    ]
-    return [row.id for row in rows]
+    syncs = SYNCS.take_back(session, now, limit, tell)
+    transfers = TRANSFERS.take_back(session, now, limit, concluded)
+    return [*(row.id for row in syncs), *(row.id for row in transfers)]

@@ -18,20 +18,10 @@ _SEPARATORS: Final = re.compile(r"[\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class HouseNumber:
-    """A number with its repetition suffix."""
+    """A number with its repetition suffix, folded."""
 
-    number: int
-    suffix: str  # folded: "bis", "b"; empty: none
-
-    @property
-    def display(self) -> str:
-        """As it is shown: ``12 bis``."""
-        return f"{self.number} {self.suffix}".rstrip()
-
-    @property
-    def key(self) -> str:
-        """As it is compared, and sorted as numbers are."""
-        return f"{self.number:05d} {self.suffix}".rstrip()
+    display: str  # "12 bis"
+    key: str  # as it is compared, and sorted as numbers are: "00012 bis"
 
 
 def house_number(number: str, suffix: str = "") -> HouseNumber | None:
@@ -45,7 +35,10 @@ def house_number(number: str, suffix: str = "") -> HouseNumber | None:
     found = _NUMBER.fullmatch(f"{number.strip()} {suffix.strip()}".strip())
     if found is None or int(found[1]) in {0, _NO_NUMBER}:
         return None
-    return HouseNumber(int(found[1]), folded(found[2]))
+    value, repeated = int(found[1]), folded(found[2])
+    return HouseNumber(
+        f"{value} {repeated}".rstrip(), f"{value:05d} {repeated}".rstrip()
+    )
 
 
 def street_key(street: str) -> str:

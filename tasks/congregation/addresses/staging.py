@@ -57,7 +57,7 @@ class Stage:
         for statement in (
             "PRAGMA journal_mode=OFF",  # after a death the file is thrown away
             "PRAGMA synchronous=OFF",
-            "PRAGMA cache_size=-48000",
+            "PRAGMA cache_size=-32000",
             f"CREATE TABLE staged ({_DEFINED}) WITHOUT ROWID",
             "BEGIN",
         ):

@@ -1,0 +1,128 @@
+"""The forms of addresses, areas and syncs."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from wtforms import (
+    BooleanField,
+    HiddenField,
+    MultipleFileField,
+    RadioField,
+    SelectChoice,
+    StringField,
+    TextAreaField,
+)
+
+from dashboard.office import OfficeForm, WithinForm
+from tasks.congregation.addresses.areas import AreaChange
+from tasks.congregation.addresses.editing import NOTES_MAX, AddressChange
+from tasks.models import Address, AddressArea
+
+_CODES: Final = {"rows": 3, "spellcheck": "false", "autocomplete": "off"}
+
+
+class AddressForm(OfficeForm):
+    """What an operator may say about an address."""
+
+    lat = StringField("Latitude", render_kw={"inputmode": "decimal"})
+    lon = StringField("Longitude", render_kw={"inputmode": "decimal"})
+    follows = BooleanField("Let the next sync put it where open data says")
+    is_active = BooleanField("It is worked on")
+    notes = TextAreaField("Notes", render_kw={"maxlength": NOTES_MAX})
+
+    def fill(self, row: Address) -> None:
+        """Show what is kept."""
+        self.lat.data = "" if row.lat is None else f"{row.lat:.7f}".rstrip("0")
+        self.lon.data = "" if row.lon is None else f"{row.lon:.7f}".rstrip("0")
+        self.is_active.data = row.is_active
+        self.notes.data = row.notes
+
+    def change(self) -> AddressChange:
+        """Return the input in the engine's words."""
+        return AddressChange(
+            self.lat.data or "",
+            self.lon.data or "",
+            self.notes.data or "",
+            is_active=bool(self.is_active.data),
+            follows=bool(self.follows.data),
+        )
+
+
+class AreaForm(OfficeForm):
+    """Which addresses a congregation wants."""
+
+    postcodes = TextAreaField(
+        "Postal codes",
+        description="With blanks or commas between them. Rows of other places are "
+        "passed over.",
+        render_kw=_CODES,
+    )
+    communes = TextAreaField(
+        "Communes, by their INSEE codes",
+        description="For communes’ own files (BAL), which name no postal codes.",
+        render_kw=_CODES,
+    )
+    urls = TextAreaField(
+        "Addresses of files",
+        description="One in each line; a new sync offers them. Without them it offers "
+        "the files of departments.",
+        render_kw=_CODES,
+    )
+    version = HiddenField()
+
+    def fill(self, area: AddressArea) -> None:
+        """Show what is kept."""
+        self.postcodes.data = " ".join(area.postcodes)
+        self.communes.data = " ".join(area.communes)
+        self.urls.data = "\n".join(area.urls)
+        self.version.data = str(area.version)
+
+    def change(self) -> AreaChange:
+        """Return the input in the engine's words."""
+        return AreaChange(
+            self.postcodes.data or "",
+            self.communes.data or "",
+            self.urls.data or "",
+            version_of(self.version.data),
+        )
+
+
+class SyncForm(WithinForm):
+    """From where addresses are to be read."""
+
+    form = RadioField(
+        "Departments’ files",
+        choices=[
+            SelectChoice("ban", "BAN, the national address base"),
+            SelectChoice("bano", "BANO, of OpenStreetMap"),
+        ],
+        default="ban",
+        validate_choice=False,
+    )
+    departments = StringField(
+        "Departments",
+        description="Such as 54, 57; their files are fetched from where they are "
+        "published.",
+        render_kw={"autocomplete": "off", "maxlength": 200},
+    )
+    urls = TextAreaField(
+        "Or addresses of files",
+        description="One in each line.",
+        render_kw={"rows": 2, "spellcheck": "false"},
+    )
+    files = MultipleFileField(
+        "Or files of yours",
+        description="BAN, BANO or BAL, as CSV or packed as .csv.gz.",
+        render_kw={"accept": ".csv,.gz,text/csv,application/gzip"},
+    )
+    accepts = BooleanField(
+        "Apply it even if it looks wrong",
+        description="Else a sync that would lose more than 30 % of the addresses, or "
+        "whose last line is not ended, changes nothing and says so.",
+    )
+
+
+def version_of(text: str | None) -> int:
+    """Return the version that a form shows; one that is none fits nothing."""
+    return int(text) if text and text.isascii() and text.isdigit() else -1

@@ -1,0 +1,187 @@
+"""What the pages of addresses read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Row, Select, func, or_, select
+from sqlalchemy.orm import Session
+
+from dashboard.paging import Page, paginate
+from tasks.congregation.addresses.keys import street_key
+from tasks.congregation.addresses.rows import REFUSALS, Refusal
+from tasks.errors import InvalidInput, NotFound
+from tasks.lane import COUNT_CAP
+from tasks.models import Address, AddressArea, Congregation, Sync
+from tasks.models.long_job import LongJobState
+
+#: The tabs: word in the address -> what stands there.
+TABS: Final[Mapping[str, str]] = {
+    "": "All",
+    "missing": "Missing",
+    "outside": "Outside",
+    "inactive": "Inactive",
+    "placed": "Placed by hand",
+}
+_OF_TAB: Final[Mapping[str, tuple[ColumnElement[bool], ...]]] = {
+    "": (),
+    "missing": (Address.missing_since.is_not(None),),
+    "outside": (Address.in_territory.is_(False),),
+    "inactive": (Address.is_active.is_(False),),
+    "placed": (Address.is_hand_placed.is_(True),),
+}
+_WORDS_MAX: Final = 6
+#: Before so much is done, nobody can tell how long the rest takes.
+_TELLING: Final = 0.03
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A sync, and whose addresses it is about."""
+
+    row: Sync
+    congregation: Congregation
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it still changes by itself."""
+        return self.row.is_open
+
+    @property
+    def is_asked_to_end(self) -> bool:
+        """Whether it was cancelled, and its worker has not seen it yet."""
+        return self.row.is_open and self.row.cancel_asked_at is not None
+
+    def left(self, now: datetime) -> timedelta | None:
+        """Return about how long it still takes; ``None``: nobody can tell."""
+        row = self.row
+        if row.state is not LongJobState.RUNNING or not row.progress_total:
+            return None
+        part = row.progress_done / row.progress_total
+        if part < _TELLING or row.started_at is None:
+            return None
+        return (now - row.started_at) * ((1 - min(part, 1)) / part)
+
+    def refused(self) -> Sequence[tuple[str, int, Sequence[str]]]:
+        """Return what was wrong with rows: the words, how many, some lines."""
+        reasons: Sequence[dict[str, Any]] = self.row.report.get("reasons", ())
+        return [
+            (REFUSALS[Refusal(each["reason"])], each["n"], each["lines"])
+            for each in reasons
+        ]
+
+
+def addresses(
+    session: Session, tab: str, text: str, cursor: str | None, limit: int
+) -> Page[Row[Address, str]]:
+    """Return a page of addresses: by commune, street and number.
+
+    Raises:
+        InvalidInput: there is no such tab.
+    """
+    if tab not in _OF_TAB:
+        raise InvalidInput("bad_tab", "There is no such list.", field="tab")
+    statement = (
+        select(Address, Congregation.name)
+        .join(Congregation, Congregation.id == Address.congregation_id)
+        .where(*_OF_TAB[tab], *_matches(text))
+    )
+    columns = (Address.congregation_id, Address.key)
+    return paginate(session, statement, columns, cursor, limit)
+
+
+def _matches(text: str) -> list[ColumnElement[bool]]:
+    return [_has(word) for word in street_key(text).split()[:_WORDS_MAX]]
+
+
+def _has(word: str) -> ColumnElement[bool]:
+    """Return that an address has a word: in its street, place, code or number."""
+    if word.isdecimal() and len(word) < 5:
+        return Address.key.contains(f" {word:0>5}", autoescape=True)
+    if word.isdecimal():
+        return or_(Address.postcode == word, Address.insee == word)
+    return or_(
+        Address.key.contains(word, autoescape=True),
+        func.lower(Address.city).contains(word, autoescape=True),
+    )
+
+
+def n_missing(session: Session) -> int:
+    """Return how many addresses are missing, counted to the cap."""
+    some = select(Address.id).where(*_OF_TAB["missing"]).limit(COUNT_CAP).subquery()
+    return session.scalar(select(func.count()).select_from(some)) or 0
+
+
+def address(session: Session, address_id: UUID) -> Row[Address, Congregation]:
+    """Return an address.
+
+    Raises:
+        NotFound: the session sees none.
+    """
+    found = session.execute(
+        select(Address, Congregation)
+        .join(Congregation, Congregation.id == Address.congregation_id)
+        .where(Address.id == address_id)
+    ).one_or_none()
+    if found is None:
+        raise NotFound("unknown_address", "There is no such address.")
+    return found
+
+
+def syncs(session: Session, cursor: str | None, limit: int) -> Page[Line]:
+    """Return a page of syncs, newest first."""
+    page = paginate(session, _syncs(), (Sync.id.desc(),), cursor, limit)
+    lines = [Line(*row) for row in page.rows]
+    return Page(lines, page.next_cursor, page.previous_cursor)
+
+
+def sync(session: Session, sync_id: UUID) -> Line:
+    """Return a sync.
+
+    Raises:
+        NotFound: the session sees none.
+    """
+    found = session.execute(_syncs().where(Sync.id == sync_id)).one_or_none()
+    if found is None:
+        raise NotFound("unknown_sync", "There is no such sync.")
+    return Line(*found)
+
+
+def last_syncs(session: Session, limit: int) -> Sequence[Line]:
+    """Return the newest syncs."""
+    ordered = _syncs().order_by(Sync.id.desc()).limit(limit)
+    return [Line(*row) for row in session.execute(ordered)]
+
+
+def areas(session: Session, limit: int) -> Sequence[Row[Congregation, AddressArea]]:
+    """Return congregations by name, with what each wants; ``None``: not said yet."""
+    return session.execute(
+        select(Congregation, AddressArea)
+        .outerjoin(AddressArea, AddressArea.congregation_id == Congregation.id)
+        .order_by(Congregation.name, Congregation.id)
+        .limit(limit)
+    ).all()
+
+
+def congregation(session: Session, slug: str) -> Congregation:
+    """Return a congregation.
+
+    Raises:
+        NotFound: the session sees none.
+    """
+    found = session.scalars(
+        select(Congregation).where(Congregation.slug == slug)
+    ).one_or_none()
+    if found is None:
+        raise NotFound("unknown_congregation", "There is no such congregation.")
+    return found
+
+
+def _syncs() -> Select[Sync, Congregation]:
+    return select(Sync, Congregation).join(
+        Congregation, Congregation.id == Sync.congregation_id
+    )
