@@ -7,7 +7,7 @@ for at the next sweep, once.  Shape: one transaction for each congregation.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, time, timedelta
 from functools import partial
 from typing import Final
 from uuid import UUID
@@ -15,7 +15,7 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from tasks import daily
-from tasks.congregation.documents.expiring import tell_expiring
+from tasks.congregation.documents.expiring import n_overlooked, tell_expiring
 from tasks.lane import Backlog, Bench
 
 NAME: Final = "expirations"
@@ -63,8 +63,12 @@ def sweep(bench: Bench, limit: int) -> ExpirationsSweep:
 
 
 def backlog(session: Session, now: datetime) -> Backlog:
-    """Return for how many congregations the hour has struck, and since when."""
-    return daily.backlog(session, NAME, hour=HOUR, now=now)
+    """Return of how many documents it should have been told, and since when."""
+    n_due = n_overlooked(session, now)
+    struck = datetime.combine(now.date(), time(HOUR), tzinfo=UTC)
+    if struck > now:
+        struck -= timedelta(days=1)
+    return Backlog(n_due, struck if n_due else None)
 
 
 def _one(bench: Bench, congregation_id: UUID, limit: int, told: list[UUID]) -> None:

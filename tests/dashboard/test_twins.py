@@ -45,8 +45,9 @@ from tasks.outreach.contact_files import ContactFile, FileRow
 from tasks.outreach.drafts import upload
 from tasks.outreach.import_rows import How
 from tasks.outreach.importing import import_contacts
+from tasks.storage import Storage, make_storage
 from tests.dashboard.conftest import Browser
-from tests.support import factories, notification_rows, outreach
+from tests.support import board_rows, factories, notification_rows, outreach
 from tests.support.factories import NOW
 from tests.support.webhooks import webhooks
 
@@ -63,7 +64,7 @@ class Twin:
     ids: dict[str, str]
 
 
-def _twin(session: Session, slug: str, mark: str) -> Twin:
+def _twin(session: Session, slug: str, mark: str, storage: Storage) -> Twin:
     tenant = factories.congregation(session, slug, name="St. Same")
     booking = factories.booking(session, tenant, id=f"b-{slug}", guest_name=mark)
     about = {"congregation_id": tenant, "podcast_id": "show"}
@@ -215,6 +216,7 @@ def _twin(session: Session, slug: str, mark: str) -> Twin:
             **factories.sources(session, tenant, mark),
             **notification_rows.told(session, tenant, mark),
             **webhooks(session, event, mark),
+            **board_rows.on_board(session, tenant, mark, storage),
         },
     )
 
@@ -226,10 +228,14 @@ def make_db(sqlite_engine: Engine) -> sessionmaker[Session]:
 
 
 @pytest.fixture
-def twins(make_db: sessionmaker[Session]) -> tuple[Twin, Twin]:
+def twins(make_db: sessionmaker[Session], app: Flask) -> tuple[Twin, Twin]:
     """Return the congregation that looks, and the one that must not be seen."""
+    storage = make_storage(app.config["CARILLON"])
     with make_db.begin() as session:
-        return _twin(session, "ours", "harmless"), _twin(session, "theirs", MARK)
+        return (
+            _twin(session, "ours", "harmless", storage),
+            _twin(session, "theirs", MARK, storage),
+        )
 
 
 @pytest.fixture

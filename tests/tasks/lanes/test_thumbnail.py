@@ -56,11 +56,11 @@ class Board:
         of = values.pop("of", self.of)
         values = {"run_at": NOW, **values}
         with self.make_session.begin() as session:
-            return rows.stored_file(session, of, content, self.storage, **values)
+            return rows.stored_file(session, of.id, content, self.storage, **values)
 
     def document(self, file: StoredFile) -> Document:
         with self.make_session.begin() as session:
-            return rows.document(session, self.of, file)
+            return rows.document(session, self.of.id, file)
 
     def bench(self, renderer: FakeRenderer | None = None) -> Bench:
         return bench(
