@@ -51,6 +51,7 @@ PAGES: Final = (
     "territories",
     "campaigns",
     "board",
+    "retention",
     "suppressions",
     "outreach",
     "unsubscribe",

@@ -8,7 +8,7 @@ from datetime import date, datetime
 from typing import Final
 from uuid import UUID
 
-from flask import current_app, flash, redirect
+from flask import current_app, flash, redirect, request
 from flask.typing import ResponseReturnValue
 from flask_wtf import FlaskForm
 from sqlalchemy import select
@@ -101,6 +101,14 @@ def places(session: Session) -> Sequence[Place]:
     return [_place(row, now) for row in rows]
 
 
+def chosen_place() -> Place | None:
+    """Return the congregation that the address or form names, or the only one."""
+    seen = places(db.session())
+    wanted = chosen_id(request.values.get("within"))
+    named = [one for one in seen if one.id == wanted]
+    return named[0] if named else seen[0] if len(seen) == 1 else None
+
+
 def place(session: Session, congregation_id: UUID) -> Place:
     """Return a congregation and its day.
 
@@ -143,6 +151,14 @@ def chosen_id(text: str | None) -> UUID | None:
     """Return the id that a choice holds; ``None``: nothing was chosen."""
     try:
         return UUID(text) if text else None
+    except ValueError:
+        return None
+
+
+def asked_day(name: str) -> date | None:
+    """Return the day of a field; ``None``: it is empty or none."""
+    try:
+        return date.fromisoformat(request.form.get(name, ""))
     except ValueError:
         return None
 

@@ -11,7 +11,14 @@ from flask.typing import ResponseReturnValue
 from dashboard.extensions import db
 from dashboard.groups import queries
 from dashboard.groups.forms import GroupForm
-from dashboard.office import Place, chosen_id, member_choices, page_size, place, places
+from dashboard.office import (
+    Place,
+    chosen_place,
+    member_choices,
+    page_size,
+    place,
+    places,
+)
 from dashboard.security import actor, require
 from dashboard.web import render
 from tasks.congregation.people import groups as engine
@@ -51,14 +58,14 @@ def detail(group_id: UUID) -> str:
 @require("operator")
 def new() -> str:
     """Show the form of a new group; its congregation is asked for first."""
-    return _new(GroupForm(), _chosen_place())
+    return _new(GroupForm(), chosen_place())
 
 
 @bp.post("/")
 def create() -> ResponseReturnValue:
     """Add a group."""
     form, session = GroupForm(), db.session()
-    within = _chosen_place()
+    within = chosen_place()
     if within is None or not form.validate_on_submit():
         return _new(form, within), 422
     try:
@@ -96,14 +103,6 @@ def update(group_id: UUID) -> ResponseReturnValue:
     db.session.commit()
     flash("Saved.", "success")
     return redirect(url_for(".detail", group_id=group_id), 303)
-
-
-def _chosen_place() -> Place | None:
-    """Return the congregation that the address or form names, or the only one."""
-    seen = places(db.session())
-    wanted = chosen_id(request.values.get("within"))
-    named = [one for one in seen if one.id == wanted]
-    return named[0] if named else seen[0] if len(seen) == 1 else None
 
 
 def _new(form: GroupForm, within: Place | None) -> str:

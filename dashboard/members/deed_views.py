@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import date
 from uuid import UUID
 
 from flask import request, url_for
 from flask.typing import ResponseReturnValue
 
 from dashboard.members.views import bp
-from dashboard.office import Deed, attempt
+from dashboard.office import Deed, asked_day, attempt
 from tasks.congregation.people import contacts, leaving
 from tasks.congregation.retention import holding
-
-
-def asked_day(name: str) -> date | None:
-    """Return the day of a field; ``None``: it is empty or none."""
-    try:
-        return date.fromisoformat(request.form.get(name, ""))
-    except ValueError:
-        return None
 
 
 @bp.post("/<uuid:member_id>/leave")

@@ -1,0 +1,76 @@
+"""The pages of territories: the list, and one of them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final
+from uuid import UUID
+
+from flask import Blueprint, request
+
+from dashboard.extensions import db
+from dashboard.office import member_choices, page_size, place, places
+from dashboard.territories import queries
+from dashboard.territories.forms import KINDS, GiftForm
+from dashboard.web import render
+from tasks.clock import utcnow
+from tasks.congregation.territories.giving import USUAL_DAYS, active_campaign
+from tasks.congregation.territories.territories import territory
+
+bp: Final = Blueprint("territories", __name__, url_prefix="/territories")
+
+
+@bp.get("/")
+def index() -> str:
+    """List the territories of a tab."""
+    session, tab = db.session(), request.args.get("tab", "")
+    seen = places(session)
+    # One congregation, the usual case: its own day decides what is overdue.
+    today = seen[0].today if len(seen) == 1 else utcnow().date()
+    page = queries.listed(session, tab, today, request.args.get("cursor"), page_size())
+    return render(
+        "territories/list.html",
+        page=page,
+        tabs=queries.TABS,
+        tab=tab,
+        kinds=KINDS,
+        days={one.id: one.today for one in seen},
+    )
+
+
+@bp.get("/<uuid:territory_id>")
+def detail(territory_id: UUID) -> str:
+    """Show a territory, who works on it, and who did."""
+    return page_of(territory_id, None)
+
+
+def page_of(territory_id: UUID, form: GiftForm | None) -> str:
+    """Return a territory's page.
+
+    Args:
+        form: what was refused; ``None``: an empty one, filled with what is usual.
+    """
+    session = db.session()
+    row = territory(session, territory_id)
+    within = place(session, row.congregation_id)
+    campaign = active_campaign(session, row.congregation_id)
+    if form is None:
+        due = within.today + timedelta(days=USUAL_DAYS)
+        form = GiftForm(
+            formdata=None,
+            started_on=within.today,
+            due_on=campaign.ends_on if campaign else due,
+            for_campaign=campaign is not None,
+        )
+    form.offer(member_choices(session, row.congregation_id))
+    return render(
+        "territories/detail.html",
+        ground=queries.ground(session, row),
+        row=row,
+        place=within,
+        today=within.today,
+        campaign=campaign,
+        history=queries.history(session, row),
+        form=form,
+        kinds=KINDS,
+    )
