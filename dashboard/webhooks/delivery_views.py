@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from flask import flash, request
@@ -13,10 +13,13 @@ from wtforms import Form, SelectChoice, SelectField
 from dashboard.back import back
 from dashboard.deeds import deeds
 from dashboard.extensions import db
+from dashboard.filter_fields import MomentField
 from dashboard.security import actor
 from dashboard.states import look
 from dashboard.web import render
+from dashboard.webhooks import deliveries as rows
 from dashboard.webhooks import queries
+from dashboard.webhooks.deliveries import WantedDeliveries
 from dashboard.webhooks.views import bp, config
 from tasks.clock import utcnow
 from tasks.errors import Conflict
@@ -46,11 +49,23 @@ class DeliveryFilter(Form):  # type: ignore[misc]  # WTForms has no types
         default="",
     )
     to = SelectField("Endpoint", default="")
+    since = MomentField("From (UTC)")
+    until = MomentField("Until (UTC)")
 
-    def text(self, name: str) -> str:
-        """Return a field's value; one with an error does not count."""
+    def wanted(self) -> WantedDeliveries:
+        """Return what is asked for; a field with an error does not count."""
+        of = self._value("to")
+        return WantedDeliveries(
+            state=self._value("state") or "",
+            type=self._value("type") or "",
+            endpoint_id=UUID(of) if of else None,
+            since=self._value("since"),
+            until=self._value("until"),
+        )
+
+    def _value(self, name: str) -> Any:  # noqa: ANN401  # WTForms has no types
         field = self[name]
-        return "" if field.errors else (field.data or "")
+        return None if field.errors else field.data
 
 
 @bp.get("/deliveries")
@@ -63,21 +78,15 @@ def deliveries() -> str:
         *(SelectChoice(str(id_), name) for id_, name in queries.choices(session)),
     ]
     form.validate()
-    of = form.text("to")
-    page = queries.deliveries(
-        session,
-        form.text("state"),
-        form.text("type"),
-        UUID(of) if of else None,
-        request.args.get("cursor"),
-        config().page_size,
+    wanted = form.wanted()
+    page = rows.deliveries(
+        session, wanted, request.args.get("cursor"), config().page_size
     )
-    is_filtered = any(form.text(name) for name in ("state", "type", "to"))
     return render(
         "webhooks/deliveries.html",
         form=form,
         page=page,
-        is_filtered=is_filtered,
+        is_filtered=wanted != WantedDeliveries(),
         titles=TITLES,
         name_of=name_of,
     )
@@ -87,8 +96,8 @@ def deliveries() -> str:
 def delivery(delivery_id: UUID) -> str:
     """Show one delivery: what was sent, and what came back, try by try."""
     session = db.session()
-    row = queries.delivery(session, delivery_id)
-    message = queries.message(session, row.delivery.message_id)
+    row = rows.delivery(session, delivery_id)
+    message = rows.message(session, row.delivery.message_id)
     return render(
         "webhooks/delivery.html",
         row=row,
@@ -97,8 +106,8 @@ def delivery(delivery_id: UUID) -> str:
         name=name_of(row.endpoint),
         title=TITLES.get(row.delivery.type, row.delivery.type),
         message=message,
-        body=json.loads(message.body),
-        attempts=queries.attempts(session, delivery_id),
+        body=json.dumps(json.loads(message.body), indent=2, ensure_ascii=False),
+        attempts=rows.attempts(session, delivery_id),
         deeds=deeds(session, "delivery", row.delivery),
     )
 

@@ -37,6 +37,16 @@ class Hour:
         return "good" if set(self.counts) == {"delivered"} else "waiting"
 
     @property
+    def since(self) -> str:
+        """Its beginning, as the list of deliveries reads it."""
+        return f"{self.at:%Y-%m-%dT%H:%M}"
+
+    @property
+    def until(self) -> str:
+        """Its end, as the list of deliveries reads it."""
+        return f"{self.at + timedelta(seconds=_HOUR):%Y-%m-%dT%H:%M}"
+
+    @property
     def words(self) -> str:
         """What its cell says."""
         told = ", ".join(f"{n} {state}" for state, n in sorted(self.counts.items()))

@@ -18,9 +18,7 @@ from tasks.models import (
     AdminMail,
     Congregation,
     Delivery,
-    DeliveryAttempt,
     Endpoint,
-    WebhookMessage,
 )
 
 #: Deliveries that an endpoint's page shows.
@@ -46,26 +44,6 @@ class EndpointRow:
         if not self.endpoint.enabled:
             return "disabled"
         return "failing" if self.endpoint.failing_since else "enabled"
-
-
-@dataclass(frozen=True, slots=True)
-class DeliveryRow:
-    """A delivery as a list shows it."""
-
-    delivery: Delivery
-    endpoint: Endpoint
-    congregation: str
-
-    @property
-    def why_no_retry(self) -> str | None:
-        """Why it cannot be sent again now; None: it can."""
-        if self.endpoint.deleted_at is not None:
-            return "The endpoint was removed."
-        if not self.endpoint.enabled:
-            return "Switch the endpoint on first."
-        if self.delivery.settled_at is None:
-            return "It is on its way already."
-        return None
 
 
 def endpoints(
@@ -122,63 +100,6 @@ def recent(session: Session, endpoint_id: UUID) -> Sequence[Delivery]:
     """Return an endpoint's newest deliveries."""
     statement = select(Delivery).where(Delivery.endpoint_id == endpoint_id)
     return session.scalars(statement.order_by(Delivery.id.desc()).limit(RECENT)).all()
-
-
-def deliveries(
-    session: Session,
-    state: str,
-    type_: str,
-    endpoint_id: UUID | None,
-    cursor: str | None,
-    limit: int,
-) -> Page[DeliveryRow]:
-    """Return a page of deliveries, newest first; what is empty does not count."""
-    statement = (
-        select(Delivery, Endpoint, Congregation.name)
-        .join(Endpoint, Endpoint.id == Delivery.endpoint_id)
-        .join(Congregation, Congregation.id == Delivery.congregation_id)
-    )
-    if state:
-        statement = statement.where(Delivery.state == state)
-    if type_:
-        statement = statement.where(Delivery.type == type_)
-    if endpoint_id is not None:
-        statement = statement.where(Delivery.endpoint_id == endpoint_id)
-    page = paginate(session, statement, [Delivery.id.desc()], cursor, limit)
-    rows = [DeliveryRow(*row) for row in page.rows]
-    return Page(rows, page.next_cursor, page.previous_cursor)
-
-
-def delivery(session: Session, delivery_id: UUID) -> DeliveryRow:
-    """Return one delivery.
-
-    Raises:
-        NotFound: the session sees no such delivery.
-    """
-    found = session.execute(
-        select(Delivery, Endpoint, Congregation.name)
-        .join(Endpoint, Endpoint.id == Delivery.endpoint_id)
-        .join(Congregation, Congregation.id == Delivery.congregation_id)
-        .where(Delivery.id == delivery_id)
-    ).one_or_none()
-    if found is None:
-        raise NotFound("unknown_delivery", "There is no such delivery.")
-    return DeliveryRow(*found)
-
-
-def attempts(session: Session, delivery_id: UUID) -> Sequence[DeliveryAttempt]:
-    """Return the tries at a delivery that have ended, newest first."""
-    return session.scalars(
-        select(DeliveryAttempt)
-        .where(DeliveryAttempt.delivery_id == delivery_id)
-        .order_by(DeliveryAttempt.number.desc())
-        .limit(100)
-    ).all()
-
-
-def message(session: Session, message_id: UUID) -> WebhookMessage:
-    """Return what endpoints are told."""
-    return session.scalars(select(WebhookMessage).filter_by(id=message_id)).one()
 
 
 def choices(session: Session) -> Sequence[tuple[UUID, str]]:

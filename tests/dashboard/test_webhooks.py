@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from dataclasses import dataclass
 from datetime import timedelta
@@ -217,16 +218,30 @@ def test_a_delivery_shows_its_tries_and_can_be_sent_again(
     with office.make.begin() as session:
         session.get_one(Delivery, row.id).state = DeliveryState.FAILED
         session.get_one(Delivery, row.id).settled_at = utcnow()
-    for path in ("", "?state=failed", f"?to={id_}", "?type=booking.confirmed"):
+    for path in (
+        *("", "?state=failed", f"?to={id_}", "?type=booking.confirmed"),
+        *("?since=2026-01-01T00:00", "?until=9999-01-01T00:00", "?since=soon"),
+        "?since=0001-01-01T00:00",
+    ):
         assert f'id="delivery-{row.id}"' in text(
             as_admin, f"/webhooks/deliveries{path}"
         )
-    for path in ("?state=delivered", "?type=endpoint.test"):
+    for path in (
+        *("?state=delivered", "?type=endpoint.test"),
+        *("?until=2026-01-01T00:00", "?since=9999-01-01T00:00"),
+        "?until=0001-01-01T00:00",
+    ):
         assert "No delivery matches" in text(as_admin, f"/webhooks/deliveries{path}")
     for path in ("?state=nonsense", "?to=nonsense", "?type=%00"):
         assert f'id="delivery-{row.id}"' in text(
             as_admin, f"/webhooks/deliveries{path}"
         )
+    hour = re.search(
+        r'href="(/webhooks/deliveries\?[^"]*since=[^"]+)"',
+        text(as_admin, f"/webhooks/{id_}"),
+    )
+    assert hour
+    assert f'id="delivery-{row.id}"' in text(as_admin, html.unescape(hour[1]))
     as_admin.post(f"{where}/retry")
     assert office.one().state is DeliveryState.PENDING
     as_admin.post(f"{where}/retry")

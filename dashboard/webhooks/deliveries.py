@@ -1,0 +1,117 @@
+"""What the pages of deliveries read: few queries, whatever the number of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, select
+from sqlalchemy.orm import Session
+
+from dashboard.paging import Page, paginate
+from tasks.errors import NotFound
+from tasks.models import (
+    Congregation,
+    Delivery,
+    DeliveryAttempt,
+    Endpoint,
+    WebhookMessage,
+)
+from tasks.models.base import born_from
+
+_FIRST_ID: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryRow:
+    """A delivery as a list shows it."""
+
+    delivery: Delivery
+    endpoint: Endpoint
+    congregation: str
+
+    @property
+    def why_no_retry(self) -> str | None:
+        """Why it cannot be sent again now; None: it can."""
+        if self.endpoint.deleted_at is not None:
+            return "The endpoint was removed."
+        if not self.endpoint.enabled:
+            return "Switch the endpoint on first."
+        if self.delivery.settled_at is None:
+            return "It is on its way already."
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class WantedDeliveries:
+    """Which deliveries to list; what is empty or None does not count."""
+
+    state: str = ""
+    type: str = ""
+    endpoint_id: UUID | None = None
+    since: datetime | None = None  # made then or later
+    until: datetime | None = None  # made before
+
+    def conditions(self) -> Iterator[ColumnElement[bool]]:
+        """Yield what must hold."""
+        if self.state:
+            yield Delivery.state == self.state
+        if self.type:
+            yield Delivery.type == self.type
+        if self.endpoint_id is not None:
+            yield Delivery.endpoint_id == self.endpoint_id
+        # Ids rise with time, and the list is read by them; no id is older than 1970.
+        if self.since is not None:
+            yield Delivery.id >= born_from(max(self.since, _FIRST_ID))
+        if self.until is not None:
+            yield Delivery.id < born_from(max(self.until, _FIRST_ID))
+
+
+def deliveries(
+    session: Session, wanted: WantedDeliveries, cursor: str | None, limit: int
+) -> Page[DeliveryRow]:
+    """Return a page of deliveries, newest first."""
+    statement = (
+        select(Delivery, Endpoint, Congregation.name)
+        .join(Endpoint, Endpoint.id == Delivery.endpoint_id)
+        .join(Congregation, Congregation.id == Delivery.congregation_id)
+        .where(*wanted.conditions())
+    )
+    page = paginate(session, statement, [Delivery.id.desc()], cursor, limit)
+    rows = [DeliveryRow(*row) for row in page.rows]
+    return Page(rows, page.next_cursor, page.previous_cursor)
+
+
+def delivery(session: Session, delivery_id: UUID) -> DeliveryRow:
+    """Return one delivery.
+
+    Raises:
+        NotFound: the session sees no such delivery.
+    """
+    found = session.execute(
+        select(Delivery, Endpoint, Congregation.name)
+        .join(Endpoint, Endpoint.id == Delivery.endpoint_id)
+        .join(Congregation, Congregation.id == Delivery.congregation_id)
+        .where(Delivery.id == delivery_id)
+    ).one_or_none()
+    if found is None:
+        raise NotFound("unknown_delivery", "There is no such delivery.")
+    return DeliveryRow(*found)
+
+
+def attempts(session: Session, delivery_id: UUID) -> Sequence[DeliveryAttempt]:
+    """Return the tries at a delivery that have ended, newest first."""
+    return session.scalars(
+        select(DeliveryAttempt)
+        .where(DeliveryAttempt.delivery_id == delivery_id)
+        .order_by(DeliveryAttempt.number.desc())
+        .limit(100)
+    ).all()
+
+
+def message(session: Session, message_id: UUID) -> WebhookMessage:
+    """Return what endpoints are told."""
+    return session.scalars(select(WebhookMessage).filter_by(id=message_id)).one()
