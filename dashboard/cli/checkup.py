@@ -17,8 +17,11 @@ from dashboard.cli.settings import first_line
 from tasks import migrations, queue
 from tasks.clock import DatabaseClock
 from tasks.config import Config
+from tasks.congregation.documents.rendering.renderer import find_renderer
 from tasks.db import make_engine, sessions
+from tasks.errors import ConfigError
 from tasks.models import LaneSetting, WorkerProcess, WorkerState
+from tasks.storage import StorageFailed, make_storage
 
 #: How long another machine may take to answer, in seconds.
 PATIENCE_SECONDS: Final = 5.0
@@ -57,6 +60,8 @@ def check_all(config: Config) -> Iterator[Finding]:
     yield check_broker(config)
     yield check_mail(config)
     yield check_notifications()
+    yield check_storage(config)
+    yield check_pdf_tool()
 
 
 def check_database(config: Config, engine: Engine) -> Finding:
@@ -181,6 +186,31 @@ def check_notifications() -> Finding:
             "Rules that notify a chat or phone fail until it is; mails do not need it.",
         )
     return Finding("notify", True, "chats and phones can be notified")
+
+
+def check_storage(config: Config) -> Finding:
+    """Can files be kept where the settings say?"""
+    try:
+        storage = make_storage(config)
+        storage.check()
+    except (ConfigError, StorageFailed) as error:
+        return Finding(
+            "files", False, first_line(error), "Documents and archives wait for it."
+        )
+    return Finding("files", True, f"kept in {storage.title}")
+
+
+def check_pdf_tool() -> Finding:
+    """Is there something that draws thumbnails?"""
+    renderer = find_renderer()
+    if not renderer.title:
+        return Finding(
+            "thumbnails",
+            False,
+            "neither pdftoppm nor the Python package pypdfium2 is installed",
+            "Install poppler-utils; documents have no thumbnails until then.",
+        )
+    return Finding("thumbnails", True, f"drawn by {renderer.title}")
 
 
 def _expect_greeting(connection: socket.socket) -> None:

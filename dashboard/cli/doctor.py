@@ -14,7 +14,8 @@ from dashboard.cli.settings import read_config
 def doctor() -> None:
     """Say what is wrong, and what to do.
 
-    Looks at database, migrations, clock, worker, broker and mail server.
+    Looks at database, migrations, clock, worker, broker, mail server, storage of files
+    and the tool that draws thumbnails.
 
     Ends with status 1 when something is wrong.
     """
