@@ -125,12 +125,8 @@ class Config:
             loop_rate=read.number("LOOP_RATE", LOOP_RATE, low=1, high=100_000),
             body_limit=read.number("BODY_LIMIT", 262_144, low=1024, high=16_777_216),
             storage_url=read.storage(),
-            upload_limit=read.number(
-                "UPLOAD_LIMIT", 50_000_000, low=1024, high=1_000_000_000
-            ),
-            archive_limit=read.number(
-                "ARCHIVE_LIMIT", 500_000_000, low=1024, high=20_000_000_000
-            ),
+            upload_limit=read.size("UPLOAD_LIMIT", 50_000_000, 1_000_000_000),
+            archive_limit=read.size("ARCHIVE_LIMIT", 500_000_000, 20_000_000_000),
             page_size=read.number("PAGE_SIZE", 50, low=10, high=200),
         )
 
@@ -159,6 +155,9 @@ class _Reader:
                 f"{name} must be a whole number from {low} to {high}, not {value!r}."
             )
         return int(value)
+
+    def size(self, name: str, default: int, high: int) -> int:
+        return self.number(name, default, low=1024, high=high)
 
     def port(self, name: str, default: int, *, low: int = 1) -> int:
         return self.number(name, default, low=low, high=65_535)
