@@ -125,25 +125,21 @@ def test_an_engagement_says_its_campaign(
     assert _one(make_db, Engagement).campaign is None
 
 
-@pytest.mark.parametrize(
-    ("values", "sentence"),
-    [
+def test_a_mistake_is_told_at_its_field(
+    as_operator: Browser, congregation: Congregation
+) -> None:
+    good = {"congregation_id": str(congregation.id), "name": "Spring"}
+    mistakes: list[tuple[dict[str, str], str]] = [
         ({"congregation_id": ""}, "Choose a congregation."),
         ({"name": " "}, "Give the campaign a name."),
         ({"name": "a/b"}, "slash"),
         ({"name": "x" * 81}, "at most 80"),
         ({"daily_cap": "-1"}, "whole number"),
         ({"daily_cap": "9" * 30}, "whole number"),
-    ],
-)
-def test_a_mistake_is_told_at_its_field(
-    as_operator: Browser,
-    congregation: Congregation,
-    values: dict[str, str],
-    sentence: str,
-) -> None:
-    form = {"congregation_id": str(congregation.id), "name": "Spring"} | values
-    assert sentence in words(as_operator.post("/outreach/campaigns", data=form), 422)
+    ]
+    for values, sentence in mistakes:
+        answer = as_operator.post("/outreach/campaigns", data=good | values)
+        assert sentence in words(answer, 422), values
 
 
 def test_a_viewer_looks_and_changes_nothing(
