@@ -7,7 +7,7 @@ import binascii
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Final, Generic, Literal, TypeVar, TypeVarTuple, overload
 from uuid import UUID
 
@@ -148,6 +148,8 @@ def _typed(value: object, key: Key) -> object:
         if moment.tzinfo is None:
             raise ValueError("a cursor's instants are aware")
         return moment
+    if kind is date:
+        return date.fromisoformat(str(value))
     if kind is UUID:
         return UUID(str(value))
     if not isinstance(value, kind):
