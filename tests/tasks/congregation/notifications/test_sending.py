@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Any
@@ -444,3 +445,21 @@ def test_a_stopping_worker_begins_nothing_new(office: Office) -> None:
     bench.stopping.set()
     assert email.sweep(bench, 100).sent == ()
     assert len(office.sent()) == 1
+
+
+def test_workers_that_look_at_once_cut_no_digest_and_send_nothing_twice(
+    office: Office,
+) -> None:
+    office.validators(9)
+    office.tell(*(created(id_) for id_ in office.documents("A", "B")))
+    office.later(minutes=10)
+
+    def work(number: int) -> int:
+        office.tell(News("document.updated", f"d{number}", {"title": "C"}))
+        return sum(len(office.sweep(4).sent) for _ in range(3))
+
+    with ThreadPoolExecutor(4) as pool:
+        n_sent = sum(pool.map(work, range(4)))
+    mails = office.mails()
+    assert len(addresses(mails)) == len(set(addresses(mails))) == n_sent == 9
+    assert office.states() == {NotificationState.SENT: 2, NotificationState.PENDING: 4}
