@@ -47,7 +47,13 @@ from tasks.outreach.import_rows import How
 from tasks.outreach.importing import import_contacts
 from tasks.storage import Storage, make_storage
 from tests.dashboard.conftest import Browser
-from tests.support import board_rows, factories, notification_rows, outreach
+from tests.support import (
+    board_rows,
+    factories,
+    notification_rows,
+    outreach,
+    territory_rows,
+)
 from tests.support.factories import NOW
 from tests.support.webhooks import webhooks
 
@@ -214,6 +220,7 @@ def _twin(session: Session, slug: str, mark: str, storage: Storage) -> Twin:
             "contact_draft_id": str(waits.id),
             "suppression_id": str(silent.id),
             **factories.sources(session, tenant, mark),
+            **territory_rows.office(session, tenant, mark),
             **notification_rows.told(session, tenant, mark),
             **webhooks(session, event, mark),
             **board_rows.on_board(session, tenant, mark, storage),

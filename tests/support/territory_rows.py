@@ -9,7 +9,15 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from tasks.congregation.names import folded
-from tasks.models import Attribution, Campaign, Member, Territory
+from tasks.models import (
+    Attribution,
+    Campaign,
+    EmergencyContact,
+    Group,
+    GroupMember,
+    Member,
+    Territory,
+)
 
 TODAY = date(2026, 3, 10)
 
@@ -66,3 +74,37 @@ def campaign(session: Session, congregation_id: UUID, **values: Any) -> UUID:
     session.add(row)
     session.flush()
     return row.id
+
+
+def office(session: Session, congregation_id: UUID, mark: str) -> dict[str, str]:
+    """Add one row of each kind, with ``mark`` in its texts; returns ids by their names.
+
+    The names are those of addresses in the console.
+    """
+    who = member(session, congregation_id, last_name=mark, notes=mark)
+    contact = EmergencyContact(
+        congregation_id=congregation_id, member_id=who, name=mark
+    )
+    group = Group(congregation_id=congregation_id, name=mark, responsible_id=who)
+    session.add_all([contact, group])
+    session.flush()
+    session.add(
+        GroupMember(congregation_id=congregation_id, member_id=who, group_id=group.id)
+    )
+    ground = territory(session, congregation_id, number=mark[:32])
+    planned = campaign(
+        session,
+        congregation_id,
+        name=mark,
+        starts_on=date(2999, 1, 1),
+        ends_on=date(2999, 1, 9),
+    )
+    work = attribution(session, congregation_id, who, ground, notes=mark)
+    return {
+        "member_id": str(who),
+        "emergency_id": str(contact.id),
+        "group_id": str(group.id),
+        "territory_id": str(ground),
+        "attribution_id": str(work),
+        "campaign_id": str(planned),
+    }

@@ -29,38 +29,40 @@ WHY: Final = {
 
 def reassign(
     session: Session, campaign: Campaign, paused: Sequence[work.Paused], today: date
-) -> Json:
+) -> tuple[Json, list[tuple[UUID, UUID]]]:
     """Give out what was paused for the campaign, with the same method.
 
-    One pair that cannot be given out is written down and holds up no other.
+    Returns what the report says, and the new work: attribution and member.  A pair that
+    cannot be given out is written down and holds up no other.
     """
     had = _pairs(session, campaign)
     unfit = _unfit(session, campaign, today)
     fresh = [row for row in paused if (row[1], row[2]) not in had]
     refused = [_failure(row, unfit[row[1]]) for row in fresh if row[1] in unfit]
     rows = [_row(campaign, row, today) for row in fresh if row[1] not in unfit]
-    n_given = 0
+    given: list[tuple[UUID, UUID]] = []
     for start in range(0, len(rows), _CHUNK):
         chunk = rows[start : start + _CHUNK]
-        lost = list(_insert(session, chunk))
-        n_given += len(chunk) - len(lost)
-        refused += lost
-    return {
-        "reassigned": n_given,
+        lost = {row["id"] for row in _insert(session, chunk)}
+        refused += [_refused(row) for row in chunk if row["id"] in lost]
+        given += [(r["id"], r["member_id"]) for r in chunk if r["id"] not in lost]
+    told = {
+        "reassigned": len(given),
         "had_it": len(paused) - len(fresh),
         "not_reassigned": len(refused),
         "refused": refused,
     }
+    return told, given
 
 
-def _insert(session: Session, rows: list[dict[str, Any]]) -> Iterator[Json]:
+def _insert(session: Session, rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Insert rows in one statement, else one by one; yields what was refused."""
     try:
         with session.begin_nested():
             session.execute(insert(Attribution), rows)
     except _Refusal:
         if len(rows) == 1:
-            yield _refused(rows[0])
+            yield rows[0]
             return
         for row in rows:
             yield from _insert(session, [row])

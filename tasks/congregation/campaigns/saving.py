@@ -88,7 +88,7 @@ def edit_campaign(
     session.flush()
     write_scope(session, row, values.territory_ids)
     if row.state is CampaignState.ACTIVE:
-        _treat(session, row, change, today)
+        _treat(session, row, change, today, now)
     note(session, actor, row, "edited", f"Changed the campaign “{row.name}”.", before)
     transitions.move(session, row.congregation_id, now)
     return row
@@ -164,14 +164,16 @@ def _fill(row: Campaign, values: Checked) -> None:
             setattr(row, name, value)
 
 
-def _treat(session: Session, row: Campaign, change: ScopeChange, today: date) -> None:
+def _treat(
+    session: Session, row: Campaign, change: ScopeChange, today: date, now: datetime
+) -> None:
     """Treat what the scope of an active campaign gained as its start, the rest as its
     end."""
     if change.added:
         piece = work.on_territories(session, sorted(change.added))
         done = treatment.start(session, row, piece, today)
-        row.report = treatment.added(row.report, "start", done)
+        treatment.tell(session, row, "start", done, now)
     if change.removed:
         piece = work.on_territories(session, sorted(change.removed))
         done = treatment.end(session, row, piece, today, last=today)
-        row.report = treatment.added(row.report, "end", done)
+        treatment.tell(session, row, "end", done, now)

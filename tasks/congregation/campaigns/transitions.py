@@ -114,8 +114,8 @@ def _activate(session: Session, row: Campaign, today: date, now: datetime) -> No
     row.version += 1
     session.flush()
     done = treatment.start(session, row, work.covered(session, row), today)
-    row.report = treatment.added(row.report, "start", done)
-    _tell(session, row, "activated", "started", done, now)
+    treatment.tell(session, row, "start", done, now)
+    _tell(session, row, "activated", "started", done.counts, now)
 
 
 def end(session: Session, row: Campaign, today: date, now: datetime) -> None:
@@ -126,8 +126,8 @@ def end(session: Session, row: Campaign, today: date, now: datetime) -> None:
     # All of its rows: what it gave or paused may have left its scope since.
     everything = work.everything()
     done = treatment.end(session, row, everything, today, last=row.ends_on)
-    row.report = treatment.added(row.report, "end", done)
-    _tell(session, row, "ended", "ended", done, now)
+    treatment.tell(session, row, "end", done, now)
+    _tell(session, row, "ended", "ended", done.counts, now)
 
 
 def _miss(session: Session, row: Campaign, today: date, now: datetime) -> None:

@@ -20,6 +20,8 @@ from tasks.models import Attribution, Campaign, CampaignTerritory, Method
 Piece = ColumnElement[bool]
 #: A row that was paused: id, member, territory, method.
 Paused = Row[UUID, UUID, UUID, Method]
+#: A row that was changed: id, member.
+Changed = Row[UUID, UUID]
 
 
 def covered(session: Session, campaign: Campaign) -> Piece:
@@ -102,7 +104,9 @@ def pause(
     return list(rows)
 
 
-def postpone(session: Session, campaign: Campaign, piece: Piece, today: date) -> int:
+def postpone(
+    session: Session, campaign: Campaign, piece: Piece, today: date
+) -> list[Changed]:
     """Let regular work that would begin during the campaign begin the day after it.
 
     It keeps its length.  Pausing or closing what nobody holds yet would lose it.
@@ -119,7 +123,7 @@ def postpone(session: Session, campaign: Campaign, piece: Piece, today: date) ->
     )
 
 
-def close(session: Session, piece: Piece, on: date) -> int:
+def close(session: Session, piece: Piece, on: date) -> list[Changed]:
     """End work on ``on``, or on its first day if that is later; paused work as well."""
     return _change(
         session,
@@ -130,7 +134,7 @@ def close(session: Session, piece: Piece, on: date) -> int:
     )
 
 
-def resume(session: Session, piece: Piece, today: date) -> int:
+def resume(session: Session, piece: Piece, today: date) -> list[Changed]:
     """Let paused work go on; it is due as many days later as it was paused."""
     return _change(
         session,
@@ -149,12 +153,12 @@ def _not_before(
     return case((first > day, first), else_=a_day(day))
 
 
-def _change(session: Session, piece: Piece, **values: object) -> int:
-    done = session.execute(
+def _change(session: Session, piece: Piece, **values: object) -> list[Changed]:
+    changed = session.execute(
         update(Attribution)
         .where(piece)
         .values(values | {"version": Attribution.version + 1})
+        .returning(Attribution.id, Attribution.member_id)
         .execution_options(synchronize_session=False)
     )
-    n: int = done.rowcount  # type: ignore[attr-defined]  # a cursor result
-    return n
+    return list(changed)

@@ -9,6 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tasks.congregation.days import local_day, locked
+from tasks.congregation.notifications.telling import News, notify
 from tasks.congregation.territories.giving import AWAY_MAX
 from tasks.congregation.territories.territories import note, territory
 from tasks.congregation.texts import some_day
@@ -43,6 +44,8 @@ def give_back(
     row.ended_on = ended_on
     row.paused_on = row.paused_by_id = None
     _note(session, actor, row, "given_back", f"was given back on {ended_on}")
+    news = News("territory.withdrawn", row.id, member_id=row.member_id)
+    notify(session, row.congregation_id, news, now)
     return row
 
 

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from tasks.congregation.campaigns.scope import scope_of
 from tasks.congregation.days import local_day, locked
+from tasks.congregation.notifications.telling import News, notify
 from tasks.congregation.territories.resting import resting_until
 from tasks.congregation.territories.territories import note, territory
 from tasks.congregation.texts import notes, one_of, some_day
@@ -63,6 +64,8 @@ def give(
     layer = " for the campaign" if row.campaign_id else ""
     said = f"Territory {ground.number} was given out{layer} until {row.due_on}."
     note(session, actor, ground, "territory.given_out", said)
+    news = News("territory.given", row.id, member_id=row.member_id)
+    notify(session, row.congregation_id, news, now)
     return row
 
 

@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session, sessionmaker
 from tasks import daily
 from tasks.lanes.campaign import CampaignSweep, backlog, sweep
 from tasks.models import (
+    Account,
     Attribution,
     AuditEntry,
     Campaign,
@@ -26,6 +27,7 @@ from tasks.models import (
     Method,
     StartAction,
 )
+from tasks.models.notification import Notification
 from tests.support import factories, territory_rows
 from tests.support.factories import NOW
 from tests.support.fakes import FakePost, bench
@@ -399,3 +401,35 @@ def test_two_sweeps_at_once_start_a_campaign_once(
         swept = list(pool.map(lambda _: _sweep(make_session), range(2)))
     assert sorted(each.activated for each in swept) == [(), (id_,)]
     assert [each.failed for each in swept] == [(), ()]
+
+
+def test_those_who_hold_the_work_are_told(
+    begin: Begin,
+    make_session: Sessions,
+    tenant: UUID,
+    people: list[UUID],
+    grounds: list[UUID],
+) -> None:
+    _campaign(begin, tenant, reassigns=True)
+    _work(begin, tenant, people[0], grounds[0])
+    _work(begin, tenant, people[1], grounds[1])  # has no account: nobody to tell
+    with begin() as session:
+        session.add(
+            Account(congregation_id=tenant, email="n@example.org", member_id=people[0])
+        )
+    _sweep(make_session)
+    with begin() as session:
+        told = session.scalars(select(Notification).order_by(Notification.type)).all()
+        assert [row.type for row in told] == ["territory.given", "territory.paused"]
+        assert told[1].payload == {"campaign": "Spring"}
+    _sweep(make_session, 10 * DAY)
+    with begin() as session:
+        types = session.scalars(
+            select(Notification.type).order_by(Notification.type)
+        ).all()
+    assert types == [
+        "territory.closed",
+        "territory.given",
+        "territory.paused",
+        "territory.resumed",
+    ]
