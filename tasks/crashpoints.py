@@ -23,7 +23,6 @@ POINTS: Final = (
 OTHER_POINTS: Final = (
     "in_operation",
     "in_contact_due",
-    "in_sync_reading",
     "in_sync",
     "in_thumbnail",
     "in_export",

@@ -102,6 +102,7 @@ def test_production_refuses_a_weak_key(tmp_path: Path, key: str) -> None:
         ("STORAGE_URL", "s3://bucket?endpoint=storage"),
         ("UPLOAD_LIMIT", "1"),
         ("ARCHIVE_LIMIT", "all"),
+        ("OPEN_DATA_ALLOWLIST", "https://data.example.org/"),
         ("PAGE_SIZE", "1000"),
     ],
 )
@@ -149,6 +150,8 @@ def _calls(tree: ast.Module) -> Iterator[tuple[str, Setting]]:
             low, high = low or ast.Constant(1), ast.Constant(65_535)
         if node.func.attr == "days":
             low, high = ast.Constant(1), ast.Constant(3650)
+        if node.func.attr == "size":
+            low, high = ast.Constant(1024), node.args[2]
         default = node.args[1] if len(node.args) > 1 else given.get("default")
         yield first.value, Setting(_value(default), _value(low), _value(high))
 

@@ -110,8 +110,8 @@ class WebDownloader:
         except _FAILURES as error:
             return _lost(target, error, deadline)
         try:
-            if connection.sock is not None:
-                connection.sock.settimeout(min(self.idle_seconds, deadline.remaining))
+            # Asking sets the socket's timeout anew, from this one.
+            connection.timeout = min(self.idle_seconds, deadline.remaining)
             response = _request(connection, target)
         except _FAILURES as error:
             connection.close()

@@ -22,7 +22,6 @@ from tasks.congregation.addresses.rows import Wanted
 from tasks.congregation.addresses.scanning import Scan
 from tasks.congregation.addresses.staging import staging
 from tasks.congregation.addresses.tally import Tally
-from tasks.crashpoints import reached
 from tasks.long_jobs import CannotDo, Progress
 from tasks.models.address import AddressArea, Sync, SyncKind
 from tasks.storage import FileMissing, StorageFailed
@@ -71,7 +70,6 @@ class _Run:
             meter = _Meter(self.progress, self.sync.sources)
             for number, source in enumerate(self.sync.sources):
                 self._read(scan, meter, number, source)
-            reached("in_sync_reading")
             matched = stage.seal()
             self._keep(self.tally.report(matched))
             refuse_nothing(matched, self.tally, self.wanted)
