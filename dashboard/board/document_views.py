@@ -12,6 +12,7 @@ from dashboard.board.forms import DocumentForm, FileForm
 from dashboard.board.putting import put
 from dashboard.board.views import STORAGE_AWAY, bp, section_of
 from dashboard.extensions import db
+from dashboard.filters import size
 from dashboard.security import actor, require
 from dashboard.uploads import uploaded
 from dashboard.web import render
@@ -118,13 +119,14 @@ def delete(document_id: UUID) -> ResponseReturnValue:
 
 def _page(document_id: UUID, form: FileForm) -> str:
     found = queries.card(db.session(), document_id, utcnow())
+    limit = size(current_app.config["CARILLON"].upload_limit)
+    form.tell(f"At most {limit}. The file of today stays as a version.")
     return render(
         "board/detail.html",
         fragment="board/_thumbnail.html",
         card=found,
         versions=queries.versions(db.session(), document_id),
         form=form,
-        limit=current_app.config["CARILLON"].upload_limit,
     )
 
 

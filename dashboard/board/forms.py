@@ -159,6 +159,10 @@ class FileForm(_Refusing):
 
     file = FileField("PDF", render_kw={"accept": "application/pdf,.pdf"})
 
+    def tell(self, words: str) -> None:
+        """Say below the field what may be given."""
+        self.file.description = words
+
 
 class NewDocumentForm(DocumentForm, FileForm):
     """A document together with its file."""

@@ -13,6 +13,7 @@ from dashboard.board import queries
 from dashboard.board.forms import TABS, BoardFilter, NewDocumentForm
 from dashboard.board.putting import put
 from dashboard.extensions import db
+from dashboard.filters import size
 from dashboard.scope import chosen_congregation
 from dashboard.security import actor, current_congregations, require
 from dashboard.uploads import take_files, uploaded
@@ -137,5 +138,6 @@ def section_of(form: NewDocumentForm, of: Congregation) -> UUID:
 
 def _form(form: NewDocumentForm, of: Congregation) -> str:
     form.offer(queries.sections(db.session(), of.id))
-    limit = current_app.config["CARILLON"].upload_limit
-    return render("board/new.html", form=form, congregation=of, limit=limit)
+    limit = size(current_app.config["CARILLON"].upload_limit)
+    form.tell(f"At most {limit}. Its first page is drawn within seconds.")
+    return render("board/new.html", form=form, congregation=of)

@@ -10,6 +10,7 @@ from sqlalchemy import Engine, event
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from dashboard.demo.board import make_board
 from dashboard.demo.listeners import make_endpoints, point_endpoints_to
 from dashboard.demo.notifications import make_notifications
 from dashboard.demo.parish import is_loaded, make_operators, make_parish, point_hooks_to
@@ -24,6 +25,7 @@ from tasks.config import Config
 from tasks.db import make_engine, sessions
 from tasks.operations.lane_starts import startable
 from tasks.secrets import SecretBox
+from tasks.storage import make_storage
 
 #: The same past at every first start.
 SEED: Final = 1729
@@ -67,6 +69,7 @@ def _make(config: Config, ports: DemoPorts) -> None:
         make_endpoints(session, parish, box, ports.hooks, now)
         make_outreach(session, parish, now)
     make_notifications(begin, lapse, parish, now)
+    make_board(begin, make_storage(config), parish, now)
     with begin() as session:
         make_operators(session)
     engine.dispose()
