@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import bindparam, delete, insert, update
+from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.orm import Session
 
-from tasks.bulk import among, insert_many
-from tasks.congregation.transfer.entities import ENTITIES, PLACE
+from tasks import doorbell
+from tasks.bulk import among
+from tasks.congregation import loose_files
+from tasks.congregation.documents.files import LANE as THUMBNAILS
+from tasks.congregation.transfer.entities import BY_NAME, ENTITIES, PLACE
 from tasks.congregation.transfer.entity import Entity
+from tasks.congregation.transfer.layouts import FILES
+from tasks.congregation.transfer.pointing import Intake
 from tasks.congregation.transfer.rows import OURS
-from tasks.congregation.transfer.staging import Staging
 from tasks.congregation.transfer.values import reader
+from tasks.congregation.transfer.wire import Wire
 from tasks.models import ExternalRef
 
 _REFS: Final = ExternalRef.metadata.tables[ExternalRef.__tablename__]
+_REF: Final = ("source", "entity", "external_id", "row_id")
 _PREFIX: Final = "is_"
 
 
 def apply(
-    session: Session,
-    staging: Staging,
-    congregation_id: UUID,
-    source: str,
-    files: Mapping[bytes, str],
+    session: Session, intake: Intake, files: Mapping[bytes, str], now: datetime
 ) -> None:
     """Write every row that waits; the caller commits.
 
@@ -37,45 +40,41 @@ def apply(
         IntegrityError: the congregation was changed since the archive was read.
     """
     for entity in ENTITIES:
-        place = PLACE[entity.name]
-        for rows in _typed(entity, staging, congregation_id, is_new=True):
-            _insert(session, entity, rows, files)
-        for rows in _typed(entity, staging, congregation_id, is_new=False):
-            _update(session, entity, rows)
-        for refs in staging.refs(place):
-            _keep_refs(session, congregation_id, source, entity, refs)
+        place, of = PLACE[entity.name], intake.target.congregation_id
+        for rows in intake.staging.waiting(place, is_new=True):
+            if entity.name == FILES:
+                _add_files(session, _typed(entity, rows, of), files, now)
+            else:
+                intake.wire(entity).write(session, rows)
+        for rows in intake.staging.waiting(place, is_new=False):
+            _update(session, entity, _typed(entity, rows, of))
+        _keep_refs(session, intake, entity)
 
 
 def _typed(
-    entity: Entity, staging: Staging, congregation_id: UUID, *, is_new: bool
-) -> Iterator[list[dict[str, Any]]]:
-    """Yield batches of rows with the values that their columns take."""
+    entity: Entity, rows: Sequence[Mapping[str, Any]], of: UUID
+) -> list[dict[str, Any]]:
+    """Return rows with the values that their columns take."""
     reads = {column.name: reader(column) for column in entity.columns}
-    for batch in staging.waiting(PLACE[entity.name], is_new=is_new):
-        rows = []
-        for row in batch:
-            typed: dict[str, Any] = {
-                name: None if row[name] is None else read(row[name])
-                for name, read in reads.items()
-            }
-            typed["congregation_id"] = congregation_id
-            rows.append(typed)
-        yield rows
+    return [
+        {"congregation_id": of}
+        | {n: None if row[n] is None else read(row[n]) for n, read in reads.items()}
+        for row in rows
+    ]
 
 
-def _insert(
+def _add_files(
     session: Session,
-    entity: Entity,
-    rows: list[dict[str, Any]],
+    rows: Sequence[dict[str, Any]],
     files: Mapping[bytes, str],
+    now: datetime,
 ) -> None:
-    if entity.name == "stored-files":
-        for row in rows:
-            row["key"] = files[row["sha256"]]
-    if entity.omits:  # those have defaults, and each row its own
-        session.execute(insert(entity.table), rows)
-    else:
-        insert_many(session, entity.table, rows)
+    """Add new contents; the lane makes their thumbnails."""
+    for row in rows:
+        row["key"] = files[row["sha256"]]
+        loose_files.keep(session, row["key"], now)
+    session.execute(insert(BY_NAME[FILES].table), rows)
+    doorbell.ask(session, THUMBNAILS)
 
 
 def _update(session: Session, entity: Entity, rows: Sequence[dict[str, Any]]) -> None:
@@ -104,33 +103,27 @@ def _update(session: Session, entity: Entity, rows: Sequence[dict[str, Any]]) ->
     session.execute(statement, parameters)
 
 
-def _keep_refs(
-    session: Session,
-    congregation_id: UUID,
-    source: str,
-    entity: Entity,
-    refs: Sequence[tuple[str, UUID]],
-) -> None:
-    common = {
-        "congregation_id": congregation_id,
-        "source": source,
-        "entity": entity.name,
-    }
-    rows = [common | {"external_id": old, "row_id": row_id} for old, row_id in refs]
-    _forget(session, rows)
-    insert_many(session, _REFS, rows)
-
-
-def _forget(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Remove what earlier imports said of rows that are gone by now."""
-    first, ref = rows[0], ExternalRef
-    session.execute(
-        delete(ref)
-        .where(
-            ref.congregation_id == first["congregation_id"],
-            ref.source == first["source"],
-            ref.entity == first["entity"],
-            among(session, ref.external_id, [row["external_id"] for row in rows]),
-        )
-        .execution_options(synchronize_session=False)
+def _keep_refs(session: Session, intake: Intake, entity: Entity) -> None:
+    """Write down what became of the archive's ids, for the next import."""
+    ref, source = ExternalRef, intake.layout.source
+    of = intake.target.congregation_id
+    ours = (
+        ref.congregation_id == of,
+        ref.source == source,
+        ref.entity == entity.name,
     )
+    has_some = session.scalar(select(ref.row_id).where(*ours).limit(1)) is not None
+    wire = Wire(_REFS, [_REFS.c[name] for name in _REF], of, intake.target.dialect)
+    for refs in intake.staging.refs(PLACE[entity.name]):
+        if has_some:  # of rows that are gone by now, perhaps
+            olds = [old for old, _ in refs]
+            session.execute(
+                delete(ref)
+                .where(*ours, among(session, ref.external_id, olds))
+                .execution_options(synchronize_session=False)
+            )
+        rows = [
+            wire.pack(dict(zip(_REF, (source, entity.name, old, row_id), strict=True)))
+            for old, row_id in refs
+        ]
+        wire.write(session, rows)

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Table, select, tuple_
+from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session
 
 from tasks.congregation.transfer.entity import Entity, Row
@@ -36,12 +38,18 @@ class Found:
     how: How
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Target:
     """The congregation that an archive comes into; only its own rows are seen."""
 
     begin: Begin
     congregation_id: UUID
+
+    @cached_property
+    def dialect(self) -> Dialect:
+        """The database's kind."""
+        with self.reading() as session:
+            return session.get_bind().dialect
 
     @contextmanager
     def reading(self) -> Iterator[Session]:

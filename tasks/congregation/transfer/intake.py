@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
 from tasks.congregation.transfer import rows
 from tasks.congregation.transfer.entities import ENTITIES, PLACE
@@ -103,7 +103,8 @@ def _complete(entity: Entity, each: Incoming, here: Found | None) -> None:
 
 def _stage(intake: Intake, entity: Entity, ready: Sequence[Ready]) -> None:
     tally, place = intake.report.tallies[entity.name], PLACE[entity.name]
-    waiting, known = [], []
+    waiting: list[tuple[bool, Any]] = []
+    known = []
     for each in ready:
         here, values = each.here, each.row.values
         if each.row.old:
@@ -118,8 +119,11 @@ def _stage(intake: Intake, entity: Entity, ready: Sequence[Ready]) -> None:
             tally.updated += 1
             if here.how is How.KEY and entity.has_id:
                 intake.report.conflict(entity.name, each.row.line)
-        row = {c.name: to_json(values[c.name]) for c in entity.columns}
-        waiting.append((here is None, row))
+        if here is None and not entity.omits:
+            waiting.append((True, intake.wire(entity).pack(values)))
+        else:
+            row = {c.name: to_json(values[c.name]) for c in entity.columns}
+            waiting.append((here is None, row))
     intake.staging.remember(place, known)
     intake.staging.put(place, waiting)
 

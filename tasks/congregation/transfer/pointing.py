@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 from uuid import UUID, uuid5
 
@@ -16,6 +16,7 @@ from tasks.congregation.transfer.layouts import Layout
 from tasks.congregation.transfer.report import Report
 from tasks.congregation.transfer.rows import Incoming
 from tasks.congregation.transfer.staging import Known, Staging
+from tasks.congregation.transfer.wire import Wire
 
 #: Makes ids of what is not here, the same ones every time.
 _NOBODY: Final = UUID("6a2c1b1e-6f0e-4a0e-9d0b-8f4f1a6f3c55")
@@ -29,11 +30,20 @@ class Intake:
     layout: Layout
     staging: Staging
     report: Report
+    _wires: dict[str, Wire] = field(default_factory=dict)
 
     @property
     def is_own(self) -> bool:
         """Whether the archive is one of this very congregation."""
         return self.layout.source == str(self.target.congregation_id)
+
+    def wire(self, entity: Entity) -> Wire:
+        """Return how new rows of an entity go to the database."""
+        if entity.name not in self._wires:
+            of, dialect = self.target.congregation_id, self.target.dialect
+            wire = Wire(entity.table, entity.columns, of, dialect)
+            self._wires[entity.name] = wire
+        return self._wires[entity.name]
 
 
 def point(

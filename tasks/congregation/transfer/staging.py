@@ -104,8 +104,8 @@ class Staging:
                 before[key] = found.fetchone()[0]
         return before
 
-    def put(self, entity: int, rows: Sequence[tuple[bool, Mapping[str, Any]]]) -> None:
-        """Let rows wait, each with whether it is new; values as JSON has them."""
+    def put(self, entity: int, rows: Sequence[tuple[bool, Any]]) -> None:
+        """Let rows wait, each with whether it is new; a row is a JSON value."""
         self._db.executemany(
             "INSERT INTO waiting VALUES (?, ?, ?, ?)",
             [
@@ -115,9 +115,7 @@ class Staging:
         )
         self._n += len(rows)
 
-    def waiting(
-        self, entity: int, *, is_new: bool
-    ) -> Iterator[Sequence[dict[str, Any]]]:
+    def waiting(self, entity: int, *, is_new: bool) -> Iterator[list[Any]]:
         """Yield what waits, in the order in which it came."""
         found = self._db.execute(
             "SELECT row FROM waiting WHERE entity = ? AND is_new = ? ORDER BY n",

@@ -218,9 +218,7 @@ def _write(
     row, now, intake = progress.finish(session), bench.clock(), read.intake
     of = row.congregation_id
     locked(session, of)  # nobody changes campaigns meanwhile
-    for key in read.files.values():
-        loose_files.keep(session, key, now)
-    apply(session, intake.staging, of, intake.layout.source, read.files)
+    apply(session, intake, read.files, now)
     reached("in_import_writing")
     n_erased = reapply(session, of, now)
     if n_erased:
