@@ -13,9 +13,11 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
+
+from sqlalchemy.orm import Session
 
 import tasks.registry  # noqa: F401  # imports everything that knows the actions
 from bench.world import Nothing
@@ -33,7 +35,7 @@ class NoOp:
     name = NOOP
     title = "Do nothing"
     keeps_body = False
-    is_quick = True
+    is_within = True
 
     def check(self, settings: Mapping[str, Any], trigger_type: str) -> dict[str, str]:
         """Find nothing wrong."""
@@ -56,6 +58,15 @@ class NoOp:
     ) -> Outcome:
         """Call the mailer, which does nothing either."""
         return effects.mailer.send(message, envelope)
+
+    def act_within(
+        self,
+        session: Session,
+        deeds: Sequence[tuple[Mapping[str, Any], Envelope]],
+        effects: Effects,
+    ) -> Sequence[Outcome]:
+        """Call the mailer for each, which does nothing."""
+        return [self.act(message, envelope, effects) for message, envelope in deeds]
 
 
 class Stopwatch:

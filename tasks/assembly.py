@@ -29,7 +29,7 @@ def make_bench(config: Config, engine: Engine) -> Bench:
     return Bench(
         begin=begin,
         clock=clock,
-        effects=replace(make_effects(config), starter=LaneStarter(begin, clock)),
+        effects=replace(make_effects(config), starter=LaneStarter(clock)),
         worker=f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(3)}",
         console_url=config.base_url,
         storage=make_storage(config),

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from sqlalchemy import (
     ColumnElement,
     Integer,
+    Row,
     Select,
     Uuid,
     bindparam,
@@ -18,7 +19,7 @@ from sqlalchemy import (
     literal_column,
     select,
 )
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from tasks.bulk import is_postgres
 from tasks.lane import COUNT_CAP, Backlog
@@ -59,38 +60,57 @@ def is_due(
 def due_ids(
     session: Session, model: Due, *, now: datetime, limit: int
 ) -> Sequence[UUID]:
-    """Lock and return up to ``limit`` due rows' ids, oldest first.
+    """Lock and return up to ``limit`` due rows' ids, as ``due_rows`` does."""
+    rows = due_rows(session, model, (model.id,), now=now, limit=limit)
+    return [row[0] for row in rows]
+
+
+def due_rows(
+    session: Session,
+    model: Due,
+    columns: tuple[ColumnElement[Any] | InstrumentedAttribute[Any], ...],
+    *,
+    now: datetime,
+    limit: int,
+) -> list[Row[Any]]:
+    """Lock up to ``limit`` due rows and return ``columns``, the id first; oldest first.
 
     Rows that another worker is taking right now are skipped, not waited for.  When
     more is due than one claim takes, each congregation gets an equal share of it
     before the oldest rows fill what is left: so a flood of one cannot starve another.
     """
-    oldest = session.scalars(_locked(model), {"now": now, "n": limit}).all()
+    due = session.execute(_locked(model, columns), {"now": now, "n": limit}).all()
+    oldest = list(due)
     if len(oldest) < limit:
         return oldest
     sharing = _congregations_with_due(session, model, now)
     if len(sharing) < 2:
         return oldest
     share = max(1, limit // len(sharing))
-    chosen: dict[UUID, None] = {}
+    chosen: dict[int, Row[Any]] = {}
     for congregation_id in sharing:
         sets = {"now": now, "n": share, "of": congregation_id}
-        own = session.scalars(_locked(model, of_one=True), sets)
-        chosen.update(dict.fromkeys(own))
-    chosen.update(dict.fromkeys(oldest))
-    return list(chosen)[:limit]
+        own = session.execute(_locked(model, columns, of_one=True), sets)
+        chosen.update({row[0].int: row for row in own})
+    chosen.update({row[0].int: row for row in oldest})
+    return list(chosen.values())[:limit]
 
 
-def next_suspect(session: Session, now: datetime) -> UUID | None:
-    """Lock and return a due execution that is suspected of crashes, if it is alone.
+def next_suspect(
+    session: Session,
+    columns: tuple[ColumnElement[Any] | InstrumentedAttribute[Any], ...],
+    now: datetime,
+) -> Row[Any] | None:
+    """Lock a due execution that is suspected of crashes, if it is alone.
 
-    ``None`` while another such execution runs anywhere: two at once could not be told
-    apart when their worker dies, and the innocent one would be quarantined as well.
+    Returns ``columns`` of it.  ``None`` while another such execution runs anywhere: two
+    at once could not be told apart when their worker dies, and the innocent one would
+    be quarantined as well.
     """
-    due, sets = _locked(Execution, is_suspect=True), {"now": now, "n": 1}
-    if session.scalar(due, sets) is None or not _looks_alone(session):
+    due, sets = _locked(Execution, columns, is_suspect=True), {"now": now, "n": 1}
+    if session.execute(due, sets).first() is None or not _looks_alone(session):
         return None
-    return session.scalar(due, sets)  # again: somebody else may have been quicker
+    return session.execute(due, sets).first()  # somebody else may have been quicker
 
 
 def _running_suspects() -> Select[UUID]:
@@ -127,13 +147,14 @@ def backlog_of(session: Session, model: Due, now: datetime) -> Backlog:
 @lru_cache
 def _locked(
     model: Due,
+    columns: tuple[ColumnElement[Any] | InstrumentedAttribute[Any], ...],
     *,
     is_suspect: bool = False,
     of_one: bool = False,  # congregation, named by the parameter "of"
-) -> Select[UUID]:
+) -> Select[*tuple[Any, ...]]:
     """Return the statement that locks due rows; making it anew takes longer."""
     locked = (
-        select(model.id)
+        select(*columns)
         .where(*is_due(model, bindparam("now", type_=UtcDateTime)))
         .order_by(model.run_at, model.id)
         .limit(bindparam("n", type_=Integer))

@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Table, case, literal_column, null, select, update
+from sqlalchemy import Table, null, select, update
 from sqlalchemy.orm import Session
 
 from tasks.automation.actions import ACTIONS
 from tasks.bulk import among
-from tasks.claims import IS_LEASED, due_ids, next_suspect
+from tasks.claims import IS_LEASED, due_rows, next_suspect
 from tasks.held import Claim
 from tasks.lane import Bench
 from tasks.models.execution import Execution, ExecutionState
@@ -45,49 +45,52 @@ class Running(NamedTuple):
         return Claim(self.id, self.attempt, self.congregation_id)
 
     @property
-    def is_quick(self) -> bool:
-        """Whether its action waits for nobody."""
+    def is_within(self) -> bool:
+        """Whether all that its action does are rows of ours."""
         action = ACTIONS.get(self.action)
-        return action is not None and action.is_quick
+        return action is not None and action.is_within
 
 
 _TABLE: Final[Table] = Execution.metadata.tables[Execution.__tablename__]
 _COLUMNS: Final = tuple(_TABLE.c[name] for name in Running._fields)
+#: What is due, with the attempt that is about to begin.
+_NEXT: Final = tuple(
+    (each + 1).label(each.name) if each.name == "attempt" else each for each in _COLUMNS
+)
 
 
-def claim(session: Session, bench: Bench, *, limit: int) -> list[Running]:
-    """Lease up to ``limit`` due executions, and begin a new attempt of each.
+def take(session: Session, bench: Bench, *, limit: int) -> list[Running]:
+    """Lock up to ``limit`` due executions until the transaction ends.
 
     Returns them in the order in which they were due, a suspect of crashes last and
-    beyond the limit.  The effects of quick actions count as begun.  Caller commits.
+    beyond the limit, each with the number of the attempt that is about to begin.
     """
     if bench.stopping.is_set():
         return []
     now = bench.clock()
-    ids = list(due_ids(session, Execution, now=now, limit=limit))
-    if suspect := next_suspect(session, now):
-        ids.append(suspect)
-    if not ids:
-        return []
-    quick = [name for name, action in ACTIONS.items() if action.is_quick]
-    leased = session.execute(
+    rows = due_rows(session, Execution, _NEXT, now=now, limit=limit)
+    if suspect := next_suspect(session, _NEXT, now):
+        rows.append(suspect)
+    return [Running._make(row) for row in rows]
+
+
+def lease(session: Session, bench: Bench, taken: Sequence[Running]) -> None:
+    """Begin the attempts of what was taken, for those whose effect leaves the house."""
+    if not taken:
+        return
+    now = bench.clock()
+    session.execute(
         update(_TABLE)
-        .where(
-            among(session, Execution.id, ids),
-            Execution.state == literal_column("'pending'"),
-        )
+        .where(among(session, Execution.id, [row.id for row in taken]))
         .values(
             state=ExecutionState.RUNNING,
             attempt=Execution.attempt + 1,
             worker=bench.worker,
             lease_until=now + bench.timing.lease,
             claimed_at=now,
-            effect_at=case((_TABLE.c.action.in_(quick), now), else_=null()),
+            effect_at=null(),
         )
-        .returning(*_COLUMNS)
-    ).all()
-    running = {row.id.int: row for row in map(Running._make, leased)}
-    return [row for id_ in ids if (row := running.get(id_.int))]
+    )
 
 
 def look_again(session: Session, claims: Sequence[Claim]) -> list[Running]:

@@ -62,8 +62,8 @@ def prepare(
 ) -> list[Ready | Verdict]:
     """Compose the messages of what is ours, guard it, and mark the effects begun.
 
-    Everything is read afresh: the rule, the booking, the recipient.  Quick actions
-    count as begun since they were claimed.  Caller commits before it acts.
+    Everything is read afresh: the rule, the booking, the recipient.  What acts within
+    the transaction is not marked.  Caller commits before it acts on the others.
     """
     began_at = time.monotonic()
     rules = rules_of(session, rows)
@@ -85,11 +85,13 @@ def prepare(
         for row, deed, each in zip(rows, deeds, composed, strict=True)
     ]
     ready = [each for each in prepared if isinstance(each, Ready)]
-    mark(session, [each for each in ready if not each.action.is_quick], now)
+    mark(session, [each for each in ready if not each.action.is_within], now)
     changed = [
         each
         for row, each in zip(rows, prepared, strict=True)
-        if isinstance(each, Ready) and each.recipient != row.recipient
+        if isinstance(each, Ready)
+        and each.recipient != row.recipient
+        and not each.action.is_within
     ]
     note_recipients(session, changed)
     return prepared
@@ -124,8 +126,8 @@ def _told(rows: Sequence[Running], rules: Mapping[UUID, Rule]) -> list[Running]:
     """Return those that need a context: for their message or for conditions."""
     asking = {rule.id for rule in rules.values() if rule.conditions}
     if not asking:
-        return [row for row in rows if not row.is_quick]
-    return [row for row in rows if not row.is_quick or row.rule_id in asking]
+        return [row for row in rows if not row.is_within]
+    return [row for row in rows if not row.is_within or row.rule_id in asking]
 
 
 def _composed(

@@ -35,7 +35,7 @@ def write_down(bench: Bench, verdicts: Sequence[Verdict], ended: Ended) -> None:
     reached("after_settle")
     bench.held.let_go(each.claim for each in verdicts)
     for each in verdicts:
-        word = _word(each) if each.claim in owned else "lost"
+        word = word_of(each) if each.claim in owned else "lost"
         ended[word].append(each.claim.execution_id)
 
 
@@ -75,7 +75,8 @@ def patiently(bench: Bench, step: Callable[[], T]) -> T:
             time.sleep(_AWAY_SECONDS)
 
 
-def _word(verdict: Verdict) -> str:
+def word_of(verdict: Verdict) -> str:
+    """Return the name of what became of an execution, as sweeps tell it."""
     if verdict.outcome is AttemptOutcome.RELEASED:
         return "released"
     if verdict.outcome is AttemptOutcome.DEFERRED:

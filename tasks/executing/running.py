@@ -38,23 +38,14 @@ FRESH_SECONDS: Final = 0.2
 Acted = tuple[Ready, Outcome | None]
 
 
-def run(
-    bench: Bench, running: Sequence[Running], prepared: Sequence[Ready | Verdict]
-) -> Ended:
-    """Act on what was claimed, a few at once; returns what became of each.
-
-    Args:
-        prepared: what of ``running`` is prepared already, because it is quick.
-    """
+def run(bench: Bench, running: Sequence[Running]) -> Ended:
+    """Act on what was claimed, a few at once; returns what became of each."""
     ended: Ended = defaultdict(list)
     claims = [row.claim for row in running]
-    begun = {each.claim for each in prepared}
     with ExitStack() as stack:
         stack.enter_context(bench.held.holding(claims))
         window = stack.enter_context(Window[Acted](AT_ONCE, patience=PATIENCE))
-        waiting = [claim for claim in claims if claim not in begun]
-        waiting = _act_at_once(bench, prepared, ended) + waiting
-        _run(bench, waiting, window, ended)
+        _run(bench, claims, window, ended)
         if window.n_open:
             known = {id_ for ids in ended.values() for id_ in ids}
             ended["slow"] = [
@@ -76,17 +67,6 @@ def _see_out(bench: Bench, window: Window[Acted], rest: ExitStack) -> None:
     moved = {word: len(ids) for word, ids in ended.items()}
     bench.meters.moved("executions", moved)
     logger.info("stragglers.ended", extra={"moved": moved})
-
-
-def _act_at_once(
-    bench: Bench, prepared: Sequence[Ready | Verdict], ended: Ended
-) -> list[Claim]:
-    """Act on what waits for nobody, one by one; returns what is not begun after all."""
-    acted = [_act(bench, each) for each in prepared if isinstance(each, Ready)]
-    refused = [each for each in prepared if isinstance(each, Verdict)]
-    verdicts = patiently(bench, partial(_judged, bench, acted))
-    write_down(bench, [*refused, *verdicts], ended)
-    return _not_begun(bench, acted)
 
 
 def _run(
@@ -165,10 +145,9 @@ def _act(bench: Bench, ready: Ready) -> Acted:
             is_unknown=True,
         )
     reached("after_effect")
-    if not ready.action.is_quick:
-        # What lingers leaves its place to others, so that nobody waits behind it.
-        took = timedelta(seconds=time.monotonic() - started)
-        bench.pace.took(min(took, PATIENCE))
+    # What lingers leaves its place to others, so that nobody waits behind it.
+    took = timedelta(seconds=time.monotonic() - started)
+    bench.pace.took(min(took, PATIENCE))
     return ready, outcome
 
 

@@ -35,6 +35,34 @@ _settle_executions: Final = BulkUpdate(
 )
 
 
+#: What was never leased: taken, done and settled in one transaction.
+_settle_taken: Final = BulkUpdate(
+    Execution.metadata.tables[Execution.__tablename__],
+    keys=("id",),
+    columns=(
+        *("state", "reason", "error", "run_at", "failures", "settled_at"),
+        *("attempt", "claimed_at", "effect_at"),
+    ),
+    merge={
+        "run_at": lambda new, old: func.coalesce(new, old),
+        "failures": lambda new, old: old + new,
+    },
+)
+
+
+def settle_taken(
+    session: Session, verdicts: Sequence[Verdict], *, worker: str, now: datetime
+) -> None:
+    """Write ``verdicts`` on executions that this transaction has locked."""
+    rows = []
+    for each in verdicts:
+        begun_at = None if each.outcome in _NOT_BEGUN else now
+        rows.append(_execution(each, now) | {"claimed_at": now, "effect_at": begun_at})
+    _settle_taken(session, rows)
+    attempts = [_attempt(each, now, now, worker, now) for each in verdicts]
+    insert_many(session, _ATTEMPTS, attempts)
+
+
 def settle(
     session: Session, verdicts: Sequence[Verdict], *, worker: str, now: datetime
 ) -> set[Claim]:
@@ -72,7 +100,7 @@ def _attempt(
     worker: str,
     now: datetime,
 ) -> dict[str, Any]:
-    # A quick action is marked before anybody looks whether it may begin.
+    # What was held back after all had been marked before.
     is_begun = verdict.outcome not in _NOT_BEGUN
     return {
         "congregation_id": verdict.claim.congregation_id,

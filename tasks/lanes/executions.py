@@ -1,12 +1,14 @@
 """Executions: run what is due, and try again what failed.
 
 Fed by events (``tasks.automation.events``) and by the lane ``scheduled_jobs``.  Shape:
-claim · act · settle.  When the worker dies, ``rescue`` takes the rows back; when it
-stops, it gives back what it had not begun.
+claim · act · settle, or one transaction where all effects are rows of ours.  When the
+worker dies, ``rescue`` takes the rows back; when it stops, it gives back what it had
+not begun.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -15,9 +17,10 @@ from sqlalchemy.orm import Session
 
 from tasks.claims import backlog_of
 from tasks.crashpoints import reached
-from tasks.executing.claiming import claim
-from tasks.executing.preparing import prepare
+from tasks.executing.claiming import lease, take
+from tasks.executing.recording import word_of
 from tasks.executing.running import AT_ONCE, run
+from tasks.executing.within import do_within
 from tasks.lane import Backlog, Bench
 from tasks.models.execution import Execution
 
@@ -41,16 +44,19 @@ def sweep(bench: Bench, limit: int) -> ExecutionSweep:
     """Run up to ``limit`` due executions, oldest first, fairly between tenants."""
     batch = bench.pace.batch(limit=limit, at_once=AT_ONCE)
     with bench.begin() as session:
-        running = claim(session, bench, limit=batch)
-        quick = [row for row in running if row.is_quick]
-        prepared = prepare(session, quick, now=bench.clock()) if quick else []
-    if not running:
+        taken = take(session, bench, limit=batch)
+        leaving = [row for row in taken if not row.is_within]
+        lease(session, bench, leaving)
+        done = do_within(session, bench, [row for row in taken if row.is_within])
+    if not taken:
         return ExecutionSweep()
     reached("after_claim")
-    ended = run(bench, running, prepared)
+    ended = run(bench, leaving) if leaving else defaultdict(list)
+    for verdict in done:
+        ended[word_of(verdict)].append(verdict.claim.execution_id)
     return ExecutionSweep(
         **{word: tuple(ids) for word, ids in ended.items()},
-        is_full=len(running) >= batch,
+        is_full=len(taken) >= batch,
     )
 
 

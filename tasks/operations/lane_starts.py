@@ -11,7 +11,6 @@ from sqlalchemy.orm import Session
 from tasks import doorbell, registry
 from tasks.automation.actions.base import Done, Envelope, GiveUp, Outcome, TryAgain
 from tasks.clock import Clock
-from tasks.db import Begin
 from tasks.errors import UnknownLane
 from tasks.lane import Lane
 from tasks.models import LaneRun, LaneSetting, LaneTrigger, Reason
@@ -29,10 +28,9 @@ def startable() -> dict[str, str]:
 class LaneStarter:
     """Asks lanes for sweeps; each request is a row, so a lost bell loses none."""
 
-    begin: Begin
     clock: Clock
 
-    def start(self, lane: str, envelope: Envelope) -> Outcome:
+    def start(self, session: Session, lane: str, envelope: Envelope) -> Outcome:
         """Ask for one sweep; the same envelope twice, or many at once, are one."""
         try:
             found = registry.lane(lane)
@@ -42,8 +40,7 @@ class LaneStarter:
             return GiveUp(
                 Reason.BAD_MESSAGE, f"No rule may start the lane {found.title}."
             )
-        with self.begin() as session:
-            return self._ask(session, found, envelope)
+        return self._ask(session, found, envelope)
 
     def _ask(self, session: Session, lane: Lane, envelope: Envelope) -> Outcome:
         if session.get(LaneRun, envelope.execution_id) is not None:

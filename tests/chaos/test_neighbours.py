@@ -13,7 +13,6 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from tasks.clock import utcnow
 from tasks.config import Config
-from tasks.executing.claiming import claim
 from tasks.executing.hosts import HANGING_MAX, LINGERING_MAX
 from tasks.models import (
     Attempt,
@@ -33,6 +32,7 @@ from tests.chaos.tiers import IS_SHORT, TIER
 from tests.support import factories
 from tests.support.fakes import FakePost, bench
 from tests.support.hook_sink import HookSink, Reply
+from tests.support.leases import claim
 from tests.support.processes import until
 
 #: More than a worker can have under way at once, so that the bad could fill it.

@@ -8,6 +8,8 @@ from datetime import timedelta
 from typing import Any, Protocol, runtime_checkable
 from uuid import UUID
 
+from sqlalchemy.orm import Session
+
 from tasks.congregation.addresses.downloading import NO_DOWNLOADS, Downloader
 from tasks.models.reason import Reason
 from tasks.sources.fetching import NOWHERE, Fetcher
@@ -101,8 +103,8 @@ class Notifier(Protocol):
 class Starter(Protocol):
     """Asks lanes for a sweep."""
 
-    def start(self, lane: str, envelope: Envelope) -> Outcome:
-        """Ask for one sweep; the same envelope twice is one request."""
+    def start(self, session: Session, lane: str, envelope: Envelope) -> Outcome:
+        """Ask for one sweep; the same envelope twice is one.  Caller commits."""
 
 
 class Courier(Protocol):
@@ -123,7 +125,7 @@ class Nowhere:
         """Answer that there is no way."""
         return TryAgain("This worker sends no notifications.")
 
-    def start(self, lane: str, envelope: Envelope) -> Outcome:
+    def start(self, session: Session, lane: str, envelope: Envelope) -> Outcome:
         """Answer that there is no way."""
         return TryAgain("This worker starts no lanes.")
 
@@ -149,9 +151,9 @@ class Action(Protocol):
     #: Whether later attempts repeat the first one's ``body`` to the byte: a receiver
     #: that sees the same id twice must see the same thing twice.
     keeps_body: bool
-    #: Whether it waits for nobody: no message, no network.  Such deeds are done one
-    #: after the other by whoever claimed them, and get no context.
-    is_quick: bool
+    #: Whether all that it does are rows of ours: then it ``ActsWithin`` the transaction
+    #: that takes and settles its execution, and gets no context.
+    is_within: bool
 
     def check(self, settings: Mapping[str, Any], trigger_type: str) -> dict[str, str]:
         """Return what is wrong with a rule's settings: field name -> sentence.
@@ -187,6 +189,25 @@ class ComposesMany(Protocol):
         self, asks: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]
     ) -> list[Message | CannotCompose]:
         """Return the message for each pair of settings and context, or why not."""
+
+
+@runtime_checkable
+class ActsWithin(Protocol):
+    """An action whose effects are rows of ours, so that all of it happens or nothing.
+
+    Its executions are never leased: a worker that dies leaves them as they were.
+    """
+
+    def act_within(
+        self,
+        session: Session,
+        deeds: Sequence[tuple[Mapping[str, Any], Envelope]],
+        effects: Effects,
+    ) -> Sequence[Outcome]:
+        """Do many at once; returns one outcome each, in their order.  Caller commits.
+
+        It may be called again for some of them after an error, which is rolled back.
+        """
 
 
 @runtime_checkable

@@ -58,7 +58,7 @@ class EmailAction:
     name = "email"
     title = "Send an e-mail"
     keeps_body = False  # a mail says what is true when it leaves
-    is_quick = False
+    is_within = False
 
     def check(self, settings: Mapping[str, Any], trigger_type: str) -> dict[str, str]:
         """Return what is wrong with the settings: field name -> sentence."""

@@ -36,7 +36,7 @@ class NotifyAction:
     name = "notify"
     title = "Notify a chat or phone"
     keeps_body = False  # it says what is true when it leaves
-    is_quick = False
+    is_within = False
     secret_setting = "target"  # noqa: S105  # the name of a setting
 
     def __init__(self) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from tasks.automation.actions.base import Effects, Envelope, Outcome
+from sqlalchemy.orm import Session
+
+from tasks.automation.actions.base import Effects, Envelope, Outcome, TryAgain
 
 
 class StartLaneAction:
@@ -19,7 +21,7 @@ class StartLaneAction:
     name = "start_lane"
     title = "Start a lane"
     keeps_body = False
-    is_quick = True
+    is_within = True
 
     def __init__(self) -> None:
         self._lanes: Mapping[str, str] = MappingProxyType({})
@@ -61,5 +63,15 @@ class StartLaneAction:
     def act(
         self, message: Mapping[str, Any], envelope: Envelope, effects: Effects
     ) -> Outcome:
-        """Ask for the sweep."""
-        return effects.starter.start(str(message["lane"]), envelope)
+        """Answer that there is no transaction to ask in."""
+        return TryAgain("A lane is started within a transaction only.")
+
+    def act_within(
+        self,
+        session: Session,
+        deeds: Sequence[tuple[Mapping[str, Any], Envelope]],
+        effects: Effects,
+    ) -> Sequence[Outcome]:
+        """Ask for the sweeps."""
+        start = effects.starter.start
+        return [start(session, str(said["lane"]), envelope) for said, envelope in deeds]

@@ -29,7 +29,7 @@ class WebhookAction:
     name = "webhook"
     title = "Call a webhook"
     keeps_body = True
-    is_quick = False
+    is_within = False
 
     def __init__(self) -> None:
         self._rules = UrlRules()

@@ -12,7 +12,6 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, sessionmaker
 
 from tasks.automation.actions.base import Done, Envelope, GiveUp, Outcome, TryAgain
-from tasks.executing.claiming import claim
 from tasks.executing.marking import unmark
 from tasks.executing.running import AT_ONCE, FRESH_SECONDS
 from tasks.executing.settling import settle
@@ -32,6 +31,7 @@ from tasks.models import (
 from tests.support import factories
 from tests.support.factories import NOW
 from tests.support.fakes import FakePost, bench
+from tests.support.leases import claim
 
 Sessions = sessionmaker[Session]
 

@@ -9,12 +9,12 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session, sessionmaker
 
-from tasks.executing.claiming import claim
 from tasks.lanes.rescue import BYSTANDINGS_MAX, sweep
 from tasks.models import Attempt, AttemptOutcome, Execution, ExecutionState, Reason
 from tests.support import factories
 from tests.support.factories import NOW
 from tests.support.fakes import FakePost, bench
+from tests.support.leases import claim
 
 Sessions = sessionmaker[Session]
 LATER = NOW + timedelta(seconds=61)
