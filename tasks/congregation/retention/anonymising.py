@@ -8,8 +8,8 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from tasks.congregation.columns import suffix
 from tasks.congregation.days import local_day, locked
-from tasks.congregation.personal import suffix
 from tasks.congregation.retention.erasing import erase
 from tasks.errors import Conflict, InvalidInput, NotFound
 from tasks.models import Congregation, Group, Member

@@ -21,7 +21,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from tasks.congregation.personal import MENTIONS, Texts
+from tasks.congregation.fates import Texts
+from tasks.congregation.personal import MENTIONS
 
 #: What stands in a word's place.
 BLACK: Final = "•••"

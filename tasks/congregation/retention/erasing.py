@@ -31,7 +31,8 @@ from sqlalchemy.orm import Session
 from tasks.automation.own import Happening, report
 from tasks.bulk import is_postgres
 from tasks.congregation.days import local_day
-from tasks.congregation.personal import REGISTER, Derive, Erase, People, Personal
+from tasks.congregation.fates import Derive, Erase, People, Personal
+from tasks.congregation.personal import REGISTER
 from tasks.congregation.retention.blacking import black_out
 from tasks.congregation.retention.knowing import Known, known
 from tasks.models import Attribution, Congregation, Erasure, ExternalRef, new_id

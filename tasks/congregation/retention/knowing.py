@@ -14,7 +14,7 @@ from uuid import UUID
 from sqlalchemy import Row, Select, or_, select
 from sqlalchemy.orm import Session
 
-from tasks.congregation.personal import People
+from tasks.congregation.fates import People
 from tasks.models import (
     Account,
     Attribution,

@@ -10,7 +10,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, CompoundSelect, Select, and_, or_, select, union
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from tasks.congregation.personal import FORMER
+from tasks.congregation.columns import FORMER
 from tasks.congregation.retention.erasing import EXTERNAL_REF, erase
 from tasks.models import (
     Account,

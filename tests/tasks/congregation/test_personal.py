@@ -7,16 +7,8 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import Boolean, Table
 
-from tasks.congregation.personal import (
-    LINKS_ONLY,
-    MENTIONS,
-    REGISTER,
-    Derive,
-    Erase,
-    Keep,
-    People,
-    Personal,
-)
+from tasks.congregation.fates import Derive, Erase, Keep, People, Personal
+from tasks.congregation.personal import LINKS_ONLY, MENTIONS, REGISTER
 from tasks.models import Base, new_id
 
 #: Tables of people; whatever points to one of them has to be looked at.
