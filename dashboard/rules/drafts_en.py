@@ -106,6 +106,16 @@ TEXTS: Final[Mapping[str, tuple[str, str]]] = {
         "The {{ transfer.direction }} failed",
         "Nothing was changed: {{ transfer.error }}",
     ),
+    "endpoint.warned": (
+        "The webhook endpoint {{ endpoint.name }} is failing",
+        "It has failed {{ endpoint.failures }} times since "
+        "{{ endpoint.failing_since }}, and is switched off at {{ endpoint.off_at }} "
+        "if that goes on.",
+    ),
+    "endpoint.disabled": (
+        "The webhook endpoint {{ endpoint.name }} was switched off",
+        "{{ endpoint.reason }} It hears of nothing until it is switched on again.",
+    ),
     "time.before_recording": (
         "{{ podcast.title }}: your recording is coming up",
         f"A reminder: we record on {_WHEN}.\n{_LINK}",

@@ -109,6 +109,16 @@ TEXTS: Final[Mapping[str, tuple[str, str]]] = {
         "Le transfert a échoué",
         "Rien n’a été modifié : {{ transfer.error }}",
     ),
+    "endpoint.warned": (
+        "Le webhook {{ endpoint.name }} ne répond plus",
+        "Il a échoué {{ endpoint.failures }} fois depuis "
+        "{{ endpoint.failing_since }} et sera désactivé à {{ endpoint.off_at }} "
+        "si cela continue.",
+    ),
+    "endpoint.disabled": (
+        "Le webhook {{ endpoint.name }} a été désactivé",
+        "Il n’a plus répondu. Il n’apprend plus rien jusqu’à ce qu’il soit réactivé.",
+    ),
     "time.before_recording": (
         "{{ podcast.title }} : votre enregistrement approche",
         f"Petit rappel : nous enregistrons le {_WHEN}.\n{_LINK}",

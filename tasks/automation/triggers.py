@@ -115,6 +115,13 @@ _OF_TRANSFER: Final = (
     "transfer.n_rows",
     "transfer.error",
 )
+_OF_ENDPOINT: Final = (
+    *_CONGREGATION,
+    "endpoint.id",
+    "endpoint.name",
+    "endpoint.failures",
+    "endpoint.failing_since",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,6 +287,20 @@ _ROWS: Final = (
         "an export or import fails",
         "work",
         _OF_TRANSFER,
+    ),
+    Trigger(
+        "endpoint.warned",
+        "Webhook endpoint failing",
+        "a webhook endpoint fails for hours and is going to be switched off",
+        "work",
+        (*_OF_ENDPOINT, "endpoint.off_at"),
+    ),
+    Trigger(
+        "endpoint.disabled",
+        "Webhook endpoint switched off",
+        "a webhook endpoint is switched off because it does not answer",
+        "work",
+        (*_OF_ENDPOINT, "endpoint.reason"),
     ),
     Trigger(
         "time.before_recording",

@@ -1,16 +1,19 @@
-"""What admins are told of an endpoint by mail: that it fails, and that it is off.
+"""What is told of an endpoint: that it fails, and that it was switched off by itself.
 
-Written in the transaction that notes it, so nothing is told that did not happen.
+Admins get a mail, and rules and the other endpoints an event.  Both are written in the
+transaction that notes it, so nothing is told that did not happen.
 """
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import urlsplit
 
 from sqlalchemy.orm import Session
 
+from tasks.automation.own import Happening, report
+from tasks.models.base import Json
 from tasks.models.congregation import Congregation
 from tasks.models.endpoint import Endpoint, EndpointEnd
 from tasks.operations.admin_mails import Telling, mail_admins
@@ -35,6 +38,7 @@ def warn(session: Session, endpoint: Endpoint, off_at: datetime, now: datetime) 
     )
     subject = f"Webhook endpoint “{name}” is failing"
     _tell(session, endpoint, "warned", subject, body, now)
+    _report(session, endpoint, "warned", {"off_at": _iso(off_at)}, now)
 
 
 def tell_off(
@@ -50,6 +54,7 @@ def tell_off(
     )
     subject = f"Webhook endpoint “{name}” was switched off"
     _tell(session, endpoint, "disabled", subject, body, now)
+    _report(session, endpoint, "disabled", {"reason": _WHY[why]}, now)
 
 
 def _tell(
@@ -63,6 +68,30 @@ def _tell(
     key = f"endpoint.{what}:{endpoint.id}:{now.isoformat()}"
     telling = Telling(key, subject, body, f"/webhooks/{endpoint.id}")
     mail_admins(session, endpoint.congregation_id, telling, now)
+
+
+def _report(
+    session: Session, endpoint: Endpoint, what: str, told: Json, now: datetime
+) -> None:
+    since = endpoint.failing_since
+    facts: Json = {
+        "id": str(endpoint.id),
+        "name": _called(endpoint),
+        "failures": endpoint.failures,
+        "failing_since": _iso(since) if since else None,
+    }
+    happening = Happening(
+        f"endpoint.{what}",
+        endpoint.congregation_id,
+        endpoint.id,
+        {"endpoint": facts | told},
+        occurrence=_iso(now),
+    )
+    report(session, [happening], now)
+
+
+def _iso(instant: datetime) -> str:
+    return instant.astimezone(UTC).isoformat()
 
 
 def _called(endpoint: Endpoint) -> str:

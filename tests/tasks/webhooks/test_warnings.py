@@ -78,6 +78,8 @@ def test_a_receiver_that_is_down_for_a_day_is_warned_of_once_and_misses_nothing(
     assert ending.created_at - warning.created_at >= timedelta(hours=6)
     assert began + timedelta(hours=24) <= ending.created_at
     assert desk.fresh(endpoint).disabled_reason is EndpointEnd.FAILING
+    reported = [e for e in desk.world.events() if e.type.startswith("endpoint.")]
+    assert [e.type for e in reported] == ["endpoint.warned", "endpoint.disabled"]
 
     n_before = len(desk.sink.requests)
     desk.sink.answer("/hook", Reply(204))
