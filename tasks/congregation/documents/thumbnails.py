@@ -31,7 +31,7 @@ from tasks.models.document import (
 from tasks.storage import key_of
 
 #: Longer than fetching the file and the renderer's patience together.
-LEASE: Final = timedelta(minutes=2)
+LEASE: Final = timedelta(seconds=75)
 TRIES: Final = 3
 PAUSES: Final = Pauses(first=timedelta(seconds=5), longest=timedelta(minutes=5))
 _S = ThumbnailState
