@@ -5,13 +5,15 @@ from __future__ import annotations
 from flask import Blueprint, abort, current_app, flash, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
-from dashboard.congregations import queries
+from dashboard.congregations import home, queries
 from dashboard.congregations.forms import CongregationForm
 from dashboard.extensions import db
+from dashboard.office import place
 from dashboard.security import actor, current_operator, require
 from dashboard.web import render
 from tasks.clock import utcnow
 from tasks.config import Config
+from tasks.daily import troubles
 from tasks.errors import Conflict
 from tasks.models import Congregation
 from tasks.operations.congregation_fields import LOCALES, timezones
@@ -74,6 +76,8 @@ def detail(slug: str) -> str:
         n_links=queries.link_counts(session, found.id, ids),
         next_bookings=queries.next_bookings(session, found.id, ids, utcnow()),
         locales=LOCALES,
+        tiles=home.tiles(session, place(session, found.id)),
+        troubles=troubles(session, found.id),
     )
 
 

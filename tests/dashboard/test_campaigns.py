@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
+from tasks import daily
 from tasks.clock import utcnow
 from tasks.congregation.days import local_day
 from tasks.models import (
@@ -220,3 +221,35 @@ def test_an_overlap_names_the_other_campaign_and_what_is_planned_can_be_deleted(
     as_operator.post(f"{made.location}/delete")
     assert rows(Campaign) == []
     assert rows(Territory) == []
+
+
+def test_the_congregations_home_tells_of_its_back_office(
+    as_operator: Browser,
+    congregation: Congregation,
+    grounds: list[UUID],
+    who: UUID,
+    today: date,
+    sqlite_engine: Engine,
+) -> None:
+    with Session(sqlite_engine) as session, session.begin():
+        late = {"started_on": today - 9 * DAY, "due_on": today - DAY}
+        territory_rows.attribution(session, congregation.id, who, grounds[0], **late)
+        territory_rows.member(session, congregation.id, left_on=today)
+        daily.mark_failed(session, "campaign", congregation.id, "no disk", utcnow())
+    planned = _draft(
+        congregation, today, starts_on=today + 5 * DAY, ends_on=today + 9 * DAY
+    )
+    as_operator.post("/campaigns/", data=planned)
+    page = as_operator.get("/congregations/st-mary").text
+    for words in (
+        "no disk",
+        "Overdue territories",
+        "Left, to be anonymised",
+        "Campaign, days to go",
+        "1 given out",
+        "/territories/?congregation=st-mary&amp;tab=overdue",
+    ):
+        assert words in page
+    overdue = as_operator.get("/territories/?congregation=st-mary&tab=overdue").text
+    assert str(grounds[0]) in overdue
+    assert str(grounds[1]) not in overdue
