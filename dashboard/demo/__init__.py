@@ -10,6 +10,7 @@ from sqlalchemy import Engine, event
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from dashboard.demo.addresses import make_addresses
 from dashboard.demo.board import make_board
 from dashboard.demo.listeners import make_endpoints, point_endpoints_to
 from dashboard.demo.notifications import make_notifications
@@ -70,6 +71,7 @@ def _make(config: Config, ports: DemoPorts) -> None:
         make_outreach(session, parish, now)
     make_notifications(begin, lapse, parish, now)
     make_board(begin, make_storage(config), parish, now)
+    make_addresses(begin, lapse, make_storage(config), parish, now)
     with begin() as session:
         make_operators(session)
     engine.dispose()

@@ -48,6 +48,7 @@ from tasks.outreach.importing import import_contacts
 from tasks.storage import Storage, make_storage
 from tests.dashboard.conftest import Browser
 from tests.support import (
+    address_rows,
     board_rows,
     factories,
     notification_rows,
@@ -220,6 +221,7 @@ def _twin(session: Session, slug: str, mark: str, storage: Storage) -> Twin:
             "contact_draft_id": str(waits.id),
             "suppression_id": str(silent.id),
             **factories.sources(session, tenant, mark),
+            **address_rows.known(session, tenant, mark),
             **territory_rows.office(session, tenant, mark),
             **notification_rows.told(session, tenant, mark),
             **webhooks(session, event, mark),

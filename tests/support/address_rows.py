@@ -11,7 +11,8 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from tasks.models import Address, AddressArea
+from tasks.models import Address, AddressArea, Sync
+from tasks.models.long_job import LongJobState
 
 BAN = (
     "id;id_fantoir;numero;rep;nom_voie;code_postal;code_insee;nom_commune;"
@@ -167,6 +168,33 @@ def address(session: Session, congregation_id: UUID, **values: Any) -> Address:
     session.add(row)
     session.flush()
     return row
+
+
+def known(session: Session, congregation_id: UUID, mark: str) -> dict[str, str]:
+    """Add an address and a sync with ``mark`` in every text; return their ids."""
+    square = [[6.0, 48.5], [6.5, 48.5], [6.5, 49.0], [6.0, 48.5]]
+    area(
+        session,
+        congregation_id,
+        perimeter={"type": "Polygon", "coordinates": [square]},
+    )
+    row = address(
+        session, congregation_id, street=mark, city=mark, notes=mark, key=f"1 {mark}"
+    )
+    sync = Sync(
+        congregation_id=congregation_id,
+        sources=[{"name": mark, "url": f"https://data.gouv.fr/{mark}"}],
+        requested_by=f"{mark}@example.org",
+        state=LongJobState.FAILED,
+        error=mark,
+        report={
+            "read": 1,
+            "files": [{"name": mark, "layout": "BAN", "rows": 1, "bytes": 1}],
+        },
+    )
+    session.add(sync)
+    session.flush()
+    return {"address_id": str(row.id), "sync_id": str(sync.id)}
 
 
 def _with_header(header: str, rows: Iterable[dict[str, str]]) -> bytes:
