@@ -17,7 +17,7 @@ from functools import partial
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, func, or_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from tasks.automation.actions.base import Envelope, Outcome, TryAgain
@@ -94,7 +94,13 @@ def _has_work(bench: Bench) -> bool:
     """Look before taking SQLite's only write lock: mostly there is nothing to do."""
     with bench.begin() as session:
         reading(session)
-        return bool(backlog(session, bench.clock()).n_due)
+        now = bench.clock()
+        settled = select(Notification.id).where(
+            IS_PENDING, Notification.settles_at <= now
+        )
+        due = select(DigestMail.id).where(*is_due(now))
+        found = session.scalar(select(or_(settled.exists(), due.exists())))
+    return bool(found)
 
 
 def _claimed(bench: Bench, limit: int) -> Claimed:

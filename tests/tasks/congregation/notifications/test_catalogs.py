@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from string import Formatter
 
@@ -83,3 +84,12 @@ def test_every_text_is_written_in_every_language() -> None:
         assert say.count(("… and {n} more.", "… and {n} more."), 2)
     assert Words.of("de", "UTC").locale == "en"
     assert Words.of("fr", "UTC").say("{x}", {"x": 1_200}) == "1\N{NNBSP}200"
+
+
+def test_values_are_written_as_the_recipient_reads_them() -> None:
+    instant = datetime(2026, 3, 10, 23, 30, tzinfo=UTC)
+    french, english = Words.of("fr", "Europe/Paris"), Words.of("en", "UTC")
+    assert french.say("{x}", {"x": instant}).startswith("11 mars 2026")
+    assert english.say("{x}", {"x": instant.date()}) == "March 10, 2026"
+    assert english.say("{x}", {"x": " two\n lines "}) == "two lines"
+    assert french.count(("… and {n} more.", "… and {n} more."), 1) == "… et 1 autre."
