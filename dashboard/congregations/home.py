@@ -15,6 +15,7 @@ from sqlalchemy import Select, func, literal_column, select
 from sqlalchemy.orm import Session
 
 from dashboard.office import Place
+from dashboard.retention.queries import still_blocked
 from tasks.congregation.campaigns.transitions import undecided
 from tasks.lane import COUNT_CAP
 from tasks.models import Attribution, Campaign, Document, Member, Territory
@@ -62,8 +63,15 @@ def _leaving(session: Session, place: Place) -> Tile | None:
             Member.anonymised_at.is_(None),
         ),
     )
-    url = _url("members.index", place, tab="left")
+    url = url_for("retention.detail", slug=place.slug)
     return Tile("Left, to be anonymised", n, url) if n else None
+
+
+def _blocked(session: Session, place: Place) -> Tile | None:
+    n = _count(session, still_blocked(place.id))
+    url = url_for("retention.detail", slug=place.slug)
+    hint = "a group still needs them" if n else ""
+    return Tile("Cannot be anonymised", n, url, "warn", hint) if n else None
 
 
 def _territories(session: Session, place: Place) -> Tile | None:
@@ -145,6 +153,7 @@ TILES: Final[Sequence[Callable[[Session, Place], Tile | None]]] = (
     _overdue,
     _kept_paused,
     _leaving,
+    _blocked,
     _failed_mails,
     _expiring,
 )

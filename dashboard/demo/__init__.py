@@ -12,6 +12,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from dashboard.demo.addresses import make_addresses
 from dashboard.demo.board import make_board
+from dashboard.demo.leavers import make_leavers
 from dashboard.demo.listeners import make_endpoints, point_endpoints_to
 from dashboard.demo.notifications import make_notifications
 from dashboard.demo.parish import is_loaded, make_operators, make_parish, point_hooks_to
@@ -72,6 +73,7 @@ def _make(config: Config, ports: DemoPorts) -> None:
     make_notifications(begin, lapse, parish, now)
     make_board(begin, make_storage(config), parish, now)
     make_addresses(begin, lapse, make_storage(config), parish, now)
+    make_leavers(begin, lapse, parish, now)
     with begin() as session:
         make_operators(session)
     engine.dispose()

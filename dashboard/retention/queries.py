@@ -8,7 +8,7 @@ from datetime import date
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, Select, func, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from dashboard.paging import Key, Page, paginate
@@ -151,6 +151,19 @@ def blocked(session: Session, today: Today) -> Sequence[Blocked]:
     ).all()
     groups = _groups_of(session, today.congregation_id, [row.id for _, row in rows])
     return [Blocked(block, row, groups.get(row.id)) for block, row in rows]
+
+
+def still_blocked(congregation_id: UUID) -> Select[UUID]:
+    """Return a statement of who is on the list of blocks and still has to be there."""
+    return (
+        select(RetentionBlock.member_id)
+        .join(Member, Member.id == RetentionBlock.member_id)
+        .where(
+            RetentionBlock.congregation_id == congregation_id,
+            Member.left_on.is_not(None),
+            is_responsible() | (RetentionBlock.reason == BlockReason.FAILED),
+        )
+    )
 
 
 def ledger(

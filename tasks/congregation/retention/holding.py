@@ -123,5 +123,6 @@ def _changed(
     member.updated_at = now
     session.flush()
     subject = Subject("member", str(member.id), member.congregation_id)
-    summary = f"Holds {member.name} back from being anonymised {until}."
+    # No name: what is known of a person is forgotten with the person.
+    summary = f"A member is held back from being anonymised {until}."
     record(session, actor, f"member.{verb}", subject, summary)
