@@ -94,5 +94,5 @@ def _page(account_id: UUID) -> str:
         any=ANY,
         coming=recipients.coming(session, account),
         shown_text=shown_text,
-        page=queries.mails(session, "", None, _RECENT, account_id=account_id),
+        page=queries.mails(session, None, None, _RECENT, account_id=account_id),
     )

@@ -25,7 +25,7 @@ from tasks.outbound.layout import UNSUBSCRIBE, html_of, text_of
 
 bp = Blueprint("notifications", __name__, url_prefix="/notifications")
 
-_STATES: Final = frozenset(state.value for state in MailState)
+_STATES: Final = {state.value: state for state in MailState}
 
 
 def page_size() -> int:
@@ -50,8 +50,7 @@ def shown_text(message: Message | None) -> str:
 def index() -> str:
     """List what waits to leave, and the mails, newest first."""
     session = db.session()
-    state = request.args.get("state", "")
-    state = state if state in _STATES else ""
+    state = _STATES.get(request.args.get("state", ""))
     cursor = request.args.get("cursor")
     return render(
         "notifications/list.html",
@@ -104,7 +103,7 @@ def digest(digest_id: UUID) -> str:
         of=of,
         title=groups.category_title(found.category),
         items=items,
-        page=queries.mails(session, "", cursor, page_size(), digest_id=digest_id),
+        page=queries.mails(session, None, cursor, page_size(), digest_id=digest_id),
     )
 
 

@@ -30,6 +30,7 @@ from tasks.models.reason import Reason
 
 _IS_PENDING: Final = text("state = 'pending'")
 _IS_RUNNING: Final = text("state = 'running'")
+_IS_FAILED: Final = text("state = 'failed'")
 
 
 class NotificationState(StrEnum):
@@ -161,6 +162,12 @@ class DigestMail(PartOfCongregation, Base):
             sqlite_where=_IS_RUNNING,
         ),
         Index(None, "congregation_id", "state", "id"),
+        Index(
+            "ix_digest_mails_failed",
+            "id",
+            postgresql_where=_IS_FAILED,
+            sqlite_where=_IS_FAILED,
+        ),
         Index(None, "account_id", "id"),
     )
 

@@ -663,6 +663,13 @@ def upgrade() -> None:
             sqlite_where=sa.text("state = 'pending'"),
         )
         batch_op.create_index(
+            "ix_digest_mails_failed",
+            ["id"],
+            unique=False,
+            postgresql_where=sa.text("state = 'failed'"),
+            sqlite_where=sa.text("state = 'failed'"),
+        )
+        batch_op.create_index(
             "ix_digest_mails_leased",
             ["lease_until", "id"],
             unique=False,
