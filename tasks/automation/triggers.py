@@ -7,121 +7,26 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal
 
+from tasks.automation.trigger_variables import (
+    OF_BOOKING,
+    OF_CAMPAIGN,
+    OF_CONTACT,
+    OF_DOCUMENT,
+    OF_ENDPOINT,
+    OF_EPISODE,
+    OF_GUEST,
+    OF_MEMBER,
+    OF_NOTIFICATION,
+    OF_SYNC,
+    OF_TRANSFER,
+)
+
 #: "work": one of our own lanes ended something; its values come with the event alone.
 Subject = Literal["booking", "episode", "guest", "contact", "work"]
 #: Subjects that only Carillon itself reports on; no podcast is concerned then.
 OWN_SUBJECTS: Final = frozenset({"contact", "work"})
 #: The date a time trigger counts from.
 Reference = Literal["recording", "publish", "booking"]
-
-_CONGREGATION: Final = (
-    "congregation.name",
-    "congregation.slug",
-    "congregation.locale",
-    "congregation.timezone",
-)
-_PODCAST: Final = (
-    "podcast.id",
-    "podcast.title",
-    "podcast.slug",
-    "podcast.timezone",
-    "podcast.host_name",
-    "podcast.host_email",
-)
-_BOOKING: Final = (
-    "booking.id",
-    "booking.guest_name",
-    "booking.guest_email",
-    "booking.guest_phone",
-    "booking.start_time",
-    "booking.end_time",
-    "booking.timezone",
-    "booking.meeting_url",
-    "booking.status",
-    "booking.revision",
-    "booking_link.id",
-    "booking_link.name",
-)
-_EPISODE: Final = (
-    "episode.id",
-    "episode.title",
-    "episode.episode_number",
-    "episode.description",
-    "episode.status",
-    "episode.recording_at",
-    "episode.scheduled_for",
-    "episode.published_at",
-    "episode.timezone",
-)
-_GUEST: Final = ("guest.id", "guest.name", "guest.email")
-
-_CONTACT: Final = (
-    "contact.id",
-    "contact.address",
-    "contact.display_name",
-    "contact.metadata",
-)
-_ENGAGEMENT: Final = (
-    "engagement.id",
-    "engagement.agent_email",
-    "engagement.stage",
-    "engagement.campaign",
-    "engagement.next_action_at",
-    "engagement.revision",
-    "engagement.replied",
-    "engagement.outbound_count",
-    "engagement.last_outbound_at",
-    "engagement.last_conversation_id",
-)
-
-_OF_BOOKING: Final = _CONGREGATION + _PODCAST + _BOOKING + _EPISODE + _GUEST
-_OF_EPISODE: Final = _CONGREGATION + _PODCAST + _EPISODE + _GUEST
-_OF_GUEST: Final = _CONGREGATION + _PODCAST + _GUEST + _EPISODE
-_OF_CONTACT: Final = _CONGREGATION + _CONTACT + _ENGAGEMENT
-_OF_CAMPAIGN: Final = (
-    *_CONGREGATION,
-    "campaign.id",
-    "campaign.name",
-    "campaign.starts_on",
-    "campaign.ends_on",
-)
-_OF_MEMBER: Final = (*_CONGREGATION, "member.id", "member.left_on")
-_OF_NOTIFICATION: Final = (
-    *_CONGREGATION,
-    "notification.id",
-    "notification.type",
-    "notification.error",
-)
-_OF_SYNC: Final = (
-    *_CONGREGATION,
-    "sync.id",
-    "sync.source",
-    "sync.n_created",
-    "sync.n_updated",
-    "sync.n_missing",
-    "sync.n_rejected",
-    "sync.error",
-)
-_OF_DOCUMENT: Final = (
-    *_CONGREGATION,
-    "document.id",
-    "document.title",
-    "document.error",
-)
-_OF_TRANSFER: Final = (
-    *_CONGREGATION,
-    "transfer.id",
-    "transfer.direction",
-    "transfer.n_rows",
-    "transfer.error",
-)
-_OF_ENDPOINT: Final = (
-    *_CONGREGATION,
-    "endpoint.id",
-    "endpoint.name",
-    "endpoint.failures",
-    "endpoint.failing_since",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,161 +58,161 @@ _ROWS: Final = (
         "Booking confirmed",
         "a booking is confirmed",
         "booking",
-        _OF_BOOKING,
+        OF_BOOKING,
     ),
     Trigger(
         "booking.declined",
         "Booking declined",
         "a booking is declined",
         "booking",
-        _OF_BOOKING,
+        OF_BOOKING,
     ),
     Trigger(
         "booking.canceled",
         "Booking cancelled",
         "a booking is cancelled",
         "booking",
-        _OF_BOOKING,
+        OF_BOOKING,
     ),
     Trigger(
         "booking.rescheduled",
         "Booking moved",
         "a booking moves to another time",
         "booking",
-        _OF_BOOKING,
+        OF_BOOKING,
     ),
     Trigger(
         "episode.published",
         "Episode published",
         "an episode is published",
         "episode",
-        _OF_EPISODE,
+        OF_EPISODE,
     ),
     Trigger(
         "episode.scheduled",
         "Episode scheduled",
         "an episode gets its publication date",
         "episode",
-        _OF_EPISODE,
+        OF_EPISODE,
     ),
     Trigger(
         "episode.draft_created",
         "Episode draft created",
         "a draft of an episode is created",
         "episode",
-        _OF_EPISODE,
+        OF_EPISODE,
     ),
     Trigger(
         "guest.responded",
         "Guest responded",
         "a guest responds",
         "guest",
-        _OF_GUEST,
+        OF_GUEST,
     ),
     Trigger(
         "guest.reminder_sent",
         "Guest reminded",
         "a guest was reminded",
         "guest",
-        _OF_GUEST,
+        OF_GUEST,
     ),
     Trigger(
         "contact.due",
         "Contact due",
         "an agent is to look at a contact again",
         "contact",
-        _OF_CONTACT,
+        OF_CONTACT,
     ),
     Trigger(
         "campaign.activated",
         "Campaign started",
         "a campaign starts",
         "work",
-        _OF_CAMPAIGN,
+        OF_CAMPAIGN,
     ),
     Trigger(
         "campaign.ended",
         "Campaign ended",
         "a campaign ends",
         "work",
-        _OF_CAMPAIGN,
+        OF_CAMPAIGN,
     ),
     Trigger(
         "member.anonymised",
         "Member anonymised",
         "a member who left is anonymised",
         "work",
-        _OF_MEMBER,
+        OF_MEMBER,
     ),
     Trigger(
         "notification.failed",
         "Notification failed",
         "a notification cannot be sent",
         "work",
-        _OF_NOTIFICATION,
+        OF_NOTIFICATION,
     ),
     Trigger(
         "sync.completed",
         "Addresses synchronised",
         "addresses are synchronised",
         "work",
-        _OF_SYNC,
+        OF_SYNC,
     ),
     Trigger(
         "sync.failed",
         "Address sync failed",
         "addresses cannot be synchronised",
         "work",
-        _OF_SYNC,
+        OF_SYNC,
     ),
     Trigger(
         "document.thumbnail_ready",
         "Thumbnail ready",
         "a document has its thumbnail",
         "work",
-        _OF_DOCUMENT,
+        OF_DOCUMENT,
     ),
     Trigger(
         "document.thumbnail_failed",
         "Thumbnail failed",
         "a document gets no thumbnail",
         "work",
-        _OF_DOCUMENT,
+        OF_DOCUMENT,
     ),
     Trigger(
         "data_transfer.completed",
         "Data transfer completed",
         "an export or import is done",
         "work",
-        _OF_TRANSFER,
+        OF_TRANSFER,
     ),
     Trigger(
         "data_transfer.failed",
         "Data transfer failed",
         "an export or import fails",
         "work",
-        _OF_TRANSFER,
+        OF_TRANSFER,
     ),
     Trigger(
         "endpoint.warned",
         "Webhook endpoint failing",
         "a webhook endpoint fails for hours and is going to be switched off",
         "work",
-        (*_OF_ENDPOINT, "endpoint.off_at"),
+        (*OF_ENDPOINT, "endpoint.off_at"),
     ),
     Trigger(
         "endpoint.disabled",
         "Webhook endpoint switched off",
         "a webhook endpoint is switched off because it does not answer",
         "work",
-        (*_OF_ENDPOINT, "endpoint.reason"),
+        (*OF_ENDPOINT, "endpoint.reason"),
     ),
     Trigger(
         "time.before_recording",
         "Before the recording",
         "before the recording",
         "booking",
-        _OF_BOOKING,
+        OF_BOOKING,
         reference="recording",
         direction=-1,
     ),
@@ -316,7 +221,7 @@ _ROWS: Final = (
         "After the recording",
         "after the recording",
         "booking",
-        _OF_BOOKING,
+        OF_BOOKING,
         reference="recording",
         direction=1,
     ),
@@ -325,7 +230,7 @@ _ROWS: Final = (
         "Before the publication",
         "before the publication",
         "episode",
-        _OF_EPISODE,
+        OF_EPISODE,
         reference="publish",
         direction=-1,
     ),
@@ -334,7 +239,7 @@ _ROWS: Final = (
         "After the publication",
         "after the publication",
         "episode",
-        _OF_EPISODE,
+        OF_EPISODE,
         reference="publish",
         direction=1,
     ),
@@ -343,7 +248,7 @@ _ROWS: Final = (
         "After the booking",
         "after the booking is confirmed",
         "booking",
-        _OF_BOOKING,
+        OF_BOOKING,
         reference="booking",
         direction=1,
     ),
