@@ -36,9 +36,9 @@ from tasks.models.reason import Reason
 
 #: Congregations that one sweep gathers for; the next one takes the others.
 CONGREGATIONS_MAX: Final = 50
-#: Notifications of one congregation in one go.  More have never come together; they
-#: would be a digest of their own.
-NOTIFICATIONS_MAX: Final = 2_000
+#: Notifications of one congregation in one go, far beyond what a campaign's start makes
+#: of a big one: a group that is cut here becomes two mails.
+NOTIFICATIONS_MAX: Final = 20_000
 _CHUNK: Final = 500
 
 
