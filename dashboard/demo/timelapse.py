@@ -18,7 +18,7 @@ from dashboard.demo.scripted import scripted_effects
 from dashboard.demo.story import Step
 from tasks.clock import utcnow
 from tasks.db import sessions
-from tasks.executing.claiming import claim
+from tasks.executing.claiming import lease, take
 from tasks.executing.preparing import prepare
 from tasks.lane import Bench
 from tasks.models import Base, Execution, ExecutionState, JobState, LaneTrigger
@@ -80,7 +80,8 @@ class Timelapse:
         for _ in range(3):
             self.clock.at += timedelta(minutes=2)
             with self._begin() as session:
-                running = claim(session, self.bench, limit=1)
+                running = take(session, self.bench, limit=1)
+                lease(session, self.bench, running)
             with self._begin() as session:
                 prepare(session, running, now=self.clock())  # it vanishes in the act
             self.clock.at += self.bench.timing.lease + timedelta(seconds=9)
