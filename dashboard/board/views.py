@@ -13,13 +13,13 @@ from dashboard.board import queries
 from dashboard.board.forms import TABS, BoardFilter, NewDocumentForm
 from dashboard.board.putting import put
 from dashboard.extensions import db
-from dashboard.filters import size
+from dashboard.filters import plural, size
 from dashboard.scope import chosen_congregation
 from dashboard.security import actor, current_congregations, require
 from dashboard.uploads import take_files, uploaded
 from dashboard.web import render
 from tasks.clock import utcnow
-from tasks.congregation.documents import board, drafts
+from tasks.congregation.documents import board, drafts, thumbnails
 from tasks.congregation.documents.files import check_pdf
 from tasks.congregation.documents.sections import add_section
 from tasks.errors import InvalidInput
@@ -33,6 +33,8 @@ take_files(
         ("board.create", "board.replace"), lambda config: config.upload_limit
     ),
 )
+#: Thumbnails that one button asks for again.
+_AT_ONCE: Final = 500
 STORAGE_AWAY: Final = (
     "The file could not be kept: the storage of files does not answer. "
     "Nothing was saved. Try again in a minute."
@@ -60,7 +62,18 @@ def index() -> str:
         form=form,
         tabs=TABS,
         congregations=of,
+        n_undrawn=len(_undrawn(of)),
     )
+
+
+@bp.post("/thumbnails")
+def draw() -> ResponseReturnValue:
+    """Try again what failed for a reason that may have passed."""
+    session = db.session()
+    n_asked = thumbnails.ask_again(session, _undrawn(looked_at()), utcnow())
+    session.commit()
+    flash(f"{plural(n_asked, 'thumbnail')} on the way.", "success")
+    return redirect(url_for(".index"), 303)
 
 
 @bp.get("/new")
@@ -107,6 +120,11 @@ def looked_at() -> Sequence[Congregation]:
     """Return the chosen congregation, or all that the operator may see."""
     chosen = chosen_congregation()
     return current_congregations() if chosen is None else [chosen]
+
+
+def _undrawn(of: Sequence[Congregation]) -> Sequence[UUID]:
+    """Return files that another try could give a thumbnail; at most ``_AT_ONCE``."""
+    return thumbnails.may_be_drawn(db.session(), [one.id for one in of], _AT_ONCE)
 
 
 def _create(form: NewDocumentForm, of: Congregation) -> Document:

@@ -7,6 +7,7 @@ is loose and past its time.  So whenever a process dies, nothing is lost or left
 
 from __future__ import annotations
 
+import logging
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -19,6 +20,8 @@ from tasks.errors import Conflict
 from tasks.lane import Bench
 from tasks.models.document import LooseFile
 from tasks.storage.base import StorageFailed
+
+logger = logging.getLogger(__name__)
 
 #: From the reservation to the commit of the row; an upload takes minutes at most.
 GRACE: Final = timedelta(days=1)
@@ -73,6 +76,10 @@ def remove_loose(bench: Bench, limit: int) -> tuple[str, ...]:
     A storage that fails is asked again in an hour.
     """
     now = bench.clock()
+    try:
+        bench.storage.tidy()
+    except StorageFailed:
+        logger.warning("storage.not_tidied", exc_info=True)
     with bench.begin() as session:
         keys = session.scalars(
             select(LooseFile.key)

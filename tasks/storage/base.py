@@ -6,12 +6,15 @@ import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import BinaryIO, Final, NoReturn, Protocol
 from uuid import UUID
 
 from tasks.errors import EngineError, InvalidInput
 
+#: What is on its way into the storage for longer was left by a process that died.
+ABANDONED: Final = timedelta(days=1)
 #: The longest key, in characters; every file system and S3 take it.
 KEY_MAX: Final = 200
 #: Bytes that are copied at once.
@@ -103,6 +106,9 @@ class Storage(Protocol):
     def check(self) -> None:
         """Write, read and remove a small file."""
 
+    def tidy(self) -> None:
+        """Remove what processes that died over a day ago had only begun to write."""
+
 
 def key_of(congregation_id: UUID, purpose: str, name: str) -> str:
     """Return a key within a congregation's own files.
@@ -166,6 +172,9 @@ class NoStorage:
 
     def check(self) -> None:
         self._refuse()
+
+    def tidy(self) -> None:
+        """There is nothing."""
 
     def _refuse(self) -> NoReturn:
         raise StorageFailed("There is no storage here.")

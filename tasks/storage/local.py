@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from tasks.storage.base import (
+    ABANDONED,
     FileMissing,
     StorageFailed,
     Stored,
@@ -22,8 +23,6 @@ from tasks.storage.limiting import copy
 
 #: Files on their way in; no key begins with a dot.
 _ARRIVING: Final = ".arriving"
-#: What is on its way for longer was left by a process that died, in seconds.
-_ABANDONED: Final = 86_400.0
 
 
 class LocalStorage:
@@ -93,16 +92,21 @@ class LocalStorage:
         return sorted(key for key in found if key > after)[:limit]
 
     def check(self) -> None:
-        """Write and remove a small file, and tidy up after processes that died."""
-        before = time.time() - _ABANDONED
+        """Write and remove a small file."""
         with _as_failures():
             self._arriving.mkdir(mode=0o700, parents=True, exist_ok=True)
             probe = self._arriving / secrets.token_hex(16)
             probe.write_bytes(b"x")
             probe.unlink()
-            for path in self._arriving.iterdir():
-                if path.stat().st_mtime < before:
-                    path.unlink(missing_ok=True)
+
+    def tidy(self) -> None:
+        """Remove what processes that died over a day ago had only begun to write."""
+        before = time.time() - ABANDONED.total_seconds()
+        with _as_failures():
+            for path in self._arriving.glob("*"):
+                with contextlib.suppress(FileNotFoundError):  # it has just arrived
+                    if path.stat().st_mtime < before:
+                        path.unlink()
 
     def _path(self, key: str) -> Path:
         return self._folder / checked(key)

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
@@ -15,6 +16,7 @@ from botocore.config import Config as ClientConfig
 from botocore.exceptions import BotoCoreError, ClientError
 
 from tasks.storage.base import (
+    ABANDONED,
     CHUNK,
     FileMissing,
     StorageFailed,
@@ -113,7 +115,7 @@ class S3Storage:
 
     def keys(self, prefix: str, *, after: str = "", limit: int = 1000) -> Sequence[str]:
         """Return keys that begin with ``prefix``, in their order, past ``after``."""
-        own = f"{self._bucket.prefix}/" if self._bucket.prefix else ""
+        own = self._own
         asked = {"Prefix": own + checked_prefix(prefix), "Bucket": self._bucket.name}
         if after:
             asked["StartAfter"] = own + checked(after)
@@ -132,13 +134,29 @@ class S3Storage:
             self._client.head_object(Bucket=self._bucket.name, Key=name)
             self._client.delete_object(Bucket=self._bucket.name, Key=name)
 
+    def tidy(self) -> None:
+        """Abort uploads in parts whose process died over a day ago: they cost money."""
+        bucket, own = self._bucket.name, self._own
+        before = datetime.now(UTC) - ABANDONED
+        with _as_failures():
+            pages = self._client.get_paginator("list_multipart_uploads")
+            for page in pages.paginate(Bucket=bucket, Prefix=own):
+                for each in page.get("Uploads", ()):
+                    if each["Initiated"] < before:
+                        self._client.abort_multipart_upload(
+                            Bucket=bucket, Key=each["Key"], UploadId=each["UploadId"]
+                        )
+
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
 
     def _name(self, key: str) -> str:
-        own = f"{self._bucket.prefix}/" if self._bucket.prefix else ""
-        return own + checked(key)
+        return self._own + checked(key)
+
+    @property
+    def _own(self) -> str:
+        return f"{self._bucket.prefix}/" if self._bucket.prefix else ""
 
 
 @contextmanager

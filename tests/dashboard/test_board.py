@@ -28,6 +28,7 @@ from tasks.models import (
     Document,
     StoredFile,
     ThumbnailReason,
+    ThumbnailState,
 )
 from tasks.storage.local import LocalStorage
 from tests.dashboard.conftest import Browser
@@ -209,6 +210,22 @@ def test_a_failed_thumbnail_says_why_and_can_be_tried_again(
     assert soup(as_operator, path).select_one(".sheet img") is not None
     once_more = as_operator.post(f"{path}/thumbnail", follow_redirects=True)
     assert "there, or on its way" in once_more.get_data(as_text=True)
+
+
+def test_thumbnails_that_may_be_drawn_by_now_are_asked_for_together(
+    board: Board, as_operator: Browser
+) -> None:
+    path = board.put_up(as_operator)
+    assert "missing thumbnail" not in soup(as_operator, "/board/").text
+    with Session(board.engine) as session, session.begin():
+        file = session.scalars(select(StoredFile)).one()
+        file.thumbnail_state = ThumbnailState.FAILED
+        file.thumbnail_reason = ThumbnailReason.TOOL_MISSING
+    assert "Draw 1 missing thumbnail" in soup(as_operator, "/board/").text
+    answer = as_operator.post("/board/thumbnails", follow_redirects=True)
+    assert "1 thumbnail on the way." in answer.get_data(as_text=True)
+    board.draw()
+    assert soup(as_operator, path).select_one(".sheet img") is not None
 
 
 def test_a_replaced_file_stays_as_a_version_that_can_be_taken_back(

@@ -13,6 +13,7 @@ _ERROR = "<Error><Code>{}</Code></Error>"
 
 class _Server(ThreadingHTTPServer):
     files: dict[str, bytes]
+    uploads: dict[str, str]  # in parts, never finished: key -> begun at
     refuses: bool = False  # answers 403 to everything
 
 
@@ -29,7 +30,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         if self._refused():
             return
-        if "list-type" in self.path:
+        if "uploads" in self.path:
+            self._list_uploads()
+        elif "list-type" in self.path:
             self._list()
         elif (body := self.server.files.get(self._key())) is None:
             self._answer(404, _ERROR.format("NoSuchKey").encode())
@@ -41,6 +44,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_DELETE(self) -> None:
         if not self._refused():
+            if "uploadId" in self.path:
+                self.server.uploads.pop(self._key(), None)
             self.server.files.pop(self._key(), None)
             self._answer(204)
 
@@ -61,6 +66,15 @@ class _Handler(BaseHTTPRequestHandler):
             f"<ListBucketResult><IsTruncated>{str(is_cut).lower()}</IsTruncated>"
             f"<NextContinuationToken>{token}</NextContinuationToken>{keys}</ListBucketResult>".encode(),
         )
+
+    def _list_uploads(self) -> None:
+        found = "".join(
+            f"<Upload><Key>{key}</Key><UploadId>1</UploadId>"
+            f"<Initiated>{begun}</Initiated></Upload>"
+            for key, begun in self.server.uploads.items()
+        )
+        answer = f"<ListMultipartUploadsResult>{found}</ListMultipartUploadsResult>"
+        self._answer(200, answer.encode())
 
     def _refused(self) -> bool:
         if self.server.refuses:
@@ -86,7 +100,7 @@ class _Handler(BaseHTTPRequestHandler):
 def s3_server() -> Iterator[_Server]:
     """Serve the bucket "bucket" on a free port of this machine."""
     server = _Server(("127.0.0.1", 0), _Handler)
-    server.files = {}
+    server.files, server.uploads = {}, {}
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     yield server

@@ -18,7 +18,7 @@ from tasks.bulk import among
 from tasks.congregation import loose_files
 from tasks.congregation.documents.files import LANE, PURPOSE
 from tasks.congregation.documents.rendering.pictures import Picture
-from tasks.congregation.documents.rendering.renderer import Refused
+from tasks.congregation.documents.rendering.renderer import PERMANENT, Refused
 from tasks.congregation.documents.sentences import SENTENCES
 from tasks.lane import COUNT_CAP, Backlog
 from tasks.models.congregation import Congregation
@@ -117,6 +117,24 @@ def ask_again(session: Session, file_ids: Sequence[UUID], now: datetime) -> int:
     )
     doorbell.ask(session, LANE)
     return int(asked.rowcount)  # type: ignore[attr-defined]  # a cursor result
+
+
+def may_be_drawn(session: Session, of: Sequence[UUID], limit: int) -> Sequence[UUID]:
+    """Return files without thumbnail that another try could give one, oldest first.
+
+    Args:
+        of: congregations.
+    """
+    return session.scalars(
+        select(StoredFile.id)
+        .where(
+            among(session, StoredFile.congregation_id, of),
+            StoredFile.thumbnail_state == _S.FAILED,
+            StoredFile.thumbnail_reason.not_in(PERMANENT),
+        )
+        .order_by(StoredFile.id)
+        .limit(limit)
+    ).all()
 
 
 def backlog(session: Session, now: datetime) -> Backlog:

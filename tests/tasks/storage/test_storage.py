@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -120,6 +121,30 @@ def test_no_key_leaves_its_place(storage: Storage) -> None:
 def test_a_check_leaves_nothing_behind(storage: Storage) -> None:
     storage.check()
     assert list(storage.keys("")) == []
+
+
+def test_what_a_dead_process_had_begun_to_write_is_removed_after_a_day(
+    tmp_path: Path,
+) -> None:
+    folder = LocalStorage(tmp_path / "files")
+    folder.tidy()
+    put(folder, KEY, b"x")
+    old, new = (tmp_path / "files" / ".arriving" / name for name in ("a", "b"))
+    for path in (old, new):
+        path.touch()
+    os.utime(old, (0, 0))
+    folder.tidy()
+    assert not old.exists()
+    assert new.exists()
+    with s3_server() as server:
+        endpoint = f"http://127.0.0.1:{server.server_port}"
+        storage = S3Storage(Bucket("bucket", "", endpoint, "eu-1"))
+        server.uploads.update(
+            {"old": "2020-01-01T00:00:00Z", "new": "2999-01-01T00:00:00Z"}
+        )
+        storage.tidy()
+        assert list(server.uploads) == ["new"]
+        storage.close()
 
 
 def test_a_bucket_that_refuses_is_a_failure_with_its_word() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date, timedelta
 from pathlib import Path
+from threading import Barrier
 from uuid import UUID
 
 import pytest
@@ -230,3 +232,42 @@ def test_names_of_files_are_harmless() -> None:
         ("", "document.pdf"),
     ):
         assert clean_filename(name) == shown
+
+
+def test_two_uploads_of_one_content_at_once_are_one_file(desk: Desk) -> None:
+    barrier = Barrier(2)
+
+    def add(title: str) -> None:
+        upload = desk.upload()
+        barrier.wait(30)
+        with desk.make_session.begin() as session:
+            draft = desk.draft(title=title)
+            board.add_document(session, upload, "a.pdf", draft, WHO, NOW)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(add, ("One", "Two")))
+    with desk.make_session() as session:
+        assert len(session.scalars(select(StoredFile)).all()) == 1
+        assert len(session.scalars(select(Document)).all()) == 2
+    assert desk.contents() == [b"%PDF-1"]
+
+
+def test_a_content_that_comes_back_while_it_is_removed_is_not_lost(desk: Desk) -> None:
+    old = desk.add()
+    barrier = Barrier(2)
+
+    def remove() -> None:
+        barrier.wait(30)
+        with desk.make_session.begin() as session:
+            board.delete_document(session, old, WHO, NOW)
+
+    def add() -> None:
+        upload = desk.upload()
+        barrier.wait(30)
+        with desk.make_session.begin() as session:
+            board.add_document(session, upload, "a.pdf", desk.draft(), WHO, NOW)
+
+    with ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(remove), pool.submit(add)]:
+            done.result(60)
+    assert desk.contents() == [b"%PDF-1"]
