@@ -45,6 +45,7 @@ PAGES: Final = (
     "lanes",
     "congregations",
     "notifications",
+    "transfers",
     "members",
     "addresses",
     "groups",

@@ -44,6 +44,7 @@ SECTIONS: Final = (
     Section("board.index", "Board", "pin-angle", group="Back office"),
     Section("addresses.index", "Addresses", "geo-alt", group="Back office"),
     Section("retention.index", "Retention", "incognito", group="Back office"),
+    Section("transfers.index", "Data transfer", "archive", group="Back office"),
     Section("notifications.index", "Notifications", "envelope", group="Back office"),
     Section("congregations.index", "Congregations", "buildings", group="Settings"),
     Section("suppressions.index", "Suppressions", "envelope-slash", group="Settings"),

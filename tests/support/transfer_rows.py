@@ -246,7 +246,7 @@ def check(at: Bench, of: UUID, archive: bytes) -> Transfer:
     """Upload an archive and let the lane look at it."""
     now = at.clock()
     upload = starting.keep_upload(
-        at.begin, at.storage, of, BytesIO(archive), "a.carillon", now
+        at.begin, at.storage, of, BytesIO(archive), "a.carillon", now, limit=1 << 20
     )
     with at.begin() as session:
         id_ = starting.start_check(session, of, upload, ANNA, now).id

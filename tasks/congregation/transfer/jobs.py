@@ -27,8 +27,7 @@ TRANSFERS: Final = LongJobs(Transfer, LANE, tries=1)
 KEEP_EXPORTS: Final = timedelta(days=7)
 #: How long an uploaded archive waits to be taken over.
 KEEP_UPLOADS: Final = timedelta(days=1)
-#: Bytes of an archive that is uploaded, and of one that is written.
-UPLOAD_MAX: Final = 500_000_000
+#: Bytes of an archive that is written; of one that is uploaded, a setting says it.
 ARCHIVE_MAX: Final = 6_000_000_000
 
 _WORDS: Final[Mapping[LongJobState, str]] = {

@@ -19,7 +19,6 @@ from tasks.congregation.transfer.jobs import (
     LANE,
     PURPOSE,
     TRANSFERS,
-    UPLOAD_MAX,
     hand_back,
     let_go,
 )
@@ -71,8 +70,13 @@ def keep_upload(
     stream: BinaryIO,
     name: str,
     now: datetime,
+    *,
+    limit: int,
 ) -> Upload:
     """Put an uploaded archive into the storage; no transaction may be open.
+
+    Args:
+        limit: bytes.
 
     Raises:
         InvalidInput: it is empty or too large.
@@ -82,7 +86,7 @@ def keep_upload(
     with begin() as session:
         loose_files.reserve(session, congregation_id, key, now)
     try:
-        stored = storage.put(key, stream, limit=UPLOAD_MAX)
+        stored = storage.put(key, stream, limit=limit)
     except FileTooLarge as error:
         raise InvalidInput(error.code, error.message, field="file") from error
     if not stored.size:

@@ -1,0 +1,37 @@
+"""The forms of exports and imports."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from wtforms import BooleanField, FileField
+
+from dashboard.office import WithinForm
+
+
+class ExportForm(WithinForm):
+    """What an archive is to have."""
+
+    files = BooleanField(
+        "The document board, with its files",
+        default=True,
+        description="Without it, only the board’s sections go along.",
+    )
+    audit = BooleanField(
+        "The audit log, to be read",
+        description="An import passes it over: it tells of this installation.",
+    )
+
+
+class ImportForm(WithinForm):
+    """An archive that is to be looked at."""
+
+    file = FileField(
+        "Archive",
+        description="Of an export of Carillon, or of the public layout 1.0 to 2.6.",
+        render_kw={"accept": ".carillon,.unitae,.zip,application/zip"},
+    )
+
+
+#: Where an operator types nothing: these buttons only carry a number.
+N_ROWS: Final = "n_rows"

@@ -1,0 +1,132 @@
+"""What the pages of exports and imports read, and in which words they tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from dashboard.paging import Page, paginate
+from tasks.congregation.transfer.starting import get_transfer, why_not
+from tasks.models import Congregation, Transfer, TransferKind
+from tasks.models.long_job import LongJobState
+
+_TITLES: Final = {
+    TransferKind.EXPORT: "Export",
+    TransferKind.CHECK: "Archive to import",
+    TransferKind.IMPORT: "Import",
+}
+_OF_EXPORT: Final = (("Rows", "new"), ("Left out", "left"))
+_OF_IMPORT: Final = (
+    ("New", "new"),
+    ("Changed", "updated"),
+    ("As here", "same"),
+    ("Left out", "left"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A transfer, and whose data it carries."""
+
+    row: Transfer
+    congregation: str
+
+    @property
+    def title(self) -> str:
+        """What it is, in a word or three."""
+        return _TITLES[self.row.kind]
+
+    @property
+    def is_export(self) -> bool:
+        """Whether it is one."""
+        return self.row.kind is TransferKind.EXPORT
+
+    @property
+    def is_live(self) -> bool:
+        """Whether there is something to watch."""
+        return self.row.is_open
+
+    @property
+    def state(self) -> str:
+        """Its state in a word; what is not kept any more has expired."""
+        return "expired" if self.row.is_expired else self.row.state.value
+
+    @property
+    def is_asked_to_end(self) -> bool:
+        """Whether it was cancelled, and its worker has not looked yet."""
+        return self.is_live and self.row.cancel_asked_at is not None
+
+    @property
+    def has_archive(self) -> bool:
+        """Whether an archive is kept that nobody is at."""
+        return not self.is_live and self.row.file_key is not None
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """What was found or done; empty before."""
+        return self.row.report
+
+    @property
+    def why_not(self) -> str | None:
+        """Why it cannot become an import; ``None``: it can, or it is no check."""
+        is_done = self.row.state is LongJobState.DONE
+        is_check = self.row.kind is TransferKind.CHECK
+        return why_not(self.row) if is_check and is_done else None
+
+    @property
+    def can_be_imported(self) -> bool:
+        """Whether an operator may confirm it."""
+        is_done = self.row.state is LongJobState.DONE
+        return self.row.kind is TransferKind.CHECK and is_done and self.why_not is None
+
+    @property
+    def columns(self) -> Sequence[tuple[str, str]]:
+        """The columns of the report: a heading, and which count it is."""
+        return _OF_EXPORT if self.is_export else _OF_IMPORT
+
+    def counts(self) -> Sequence[tuple[str, dict[str, int]]]:
+        """Return the counts of each table that has rows in the archive."""
+        told = self.report.get("counts", {})
+        return [
+            (name.replace("-", " ").capitalize(), each)
+            for name, each in told.items()
+            if any(each.values())
+        ]
+
+
+def page(session: Session, cursor: str | None, limit: int) -> Page[Line]:
+    """Return a page of transfers, newest first."""
+    statement = select(Transfer, Congregation.name).join(
+        Congregation, Congregation.id == Transfer.congregation_id
+    )
+    found = paginate(session, statement, (Transfer.id.desc(),), cursor, limit)
+    rows = [Line(*row) for row in found.rows]
+    return Page(rows, found.next_cursor, found.previous_cursor)
+
+
+def detail(session: Session, transfer_id: UUID) -> Line:
+    """Return one transfer.
+
+    Raises:
+        NotFound: the session sees none.
+    """
+    row = get_transfer(session, transfer_id)
+    return Line(row, session.get_one(Congregation, row.congregation_id).name)
+
+
+def import_of(session: Session, check: Transfer) -> UUID | None:
+    """Return the newest import of an archive that was looked at."""
+    return session.scalar(
+        select(Transfer.id)
+        .where(
+            Transfer.congregation_id == check.congregation_id,
+            Transfer.check_id == check.id,
+        )
+        .order_by(Transfer.id.desc())
+        .limit(1)
+    )
