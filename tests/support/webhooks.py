@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy.orm import Session
 
 from tasks.models import (
+    AdminMail,
     AttemptOutcome,
     Delivery,
     DeliveryAttempt,
@@ -70,6 +71,16 @@ def webhooks(session: Session, event: Event, mark: str) -> dict[str, str]:
             ),
             OutboxEntry(**of, event_id=event.id, endpoint_id=endpoint.id, error=mark),
         ]
+    )
+    session.add(
+        AdminMail(
+            **of,
+            key=mark,
+            address=f"{mark}@example.org",
+            subject=mark,
+            body=mark,
+            path=f"/webhooks/{endpoint.id}",
+        )
     )
     session.flush()
     return {"endpoint_id": str(endpoint.id), "delivery_id": str(delivery.id)}
