@@ -78,7 +78,10 @@ def _territories(session: Session, place: Place) -> Tile | None:
     n = _count(
         session, select(Territory.id).where(Territory.congregation_id == place.id)
     )
-    n_open = _count(session, _open_work(place))
+    n_open = _count(
+        session,
+        _open_work(place).with_only_columns(Attribution.territory_id).distinct(),
+    )
     hint = f"{n_open} given out"
     return Tile("Territories", n, _url("territories.index", place), hint=hint)
 

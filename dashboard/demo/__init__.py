@@ -15,6 +15,7 @@ from dashboard.demo.board import make_board
 from dashboard.demo.leavers import make_leavers
 from dashboard.demo.listeners import make_endpoints, point_endpoints_to
 from dashboard.demo.notifications import make_notifications
+from dashboard.demo.office import make_office
 from dashboard.demo.parish import is_loaded, make_operators, make_parish, point_hooks_to
 from dashboard.demo.people import LOGIN, PASSWORD
 from dashboard.demo.settings import DemoPorts
@@ -74,6 +75,7 @@ def _make(config: Config, ports: DemoPorts) -> None:
     make_board(begin, make_storage(config), parish, now)
     make_addresses(begin, lapse, make_storage(config), parish, now)
     make_leavers(begin, lapse, parish, now)
+    make_office(begin, parish, now)
     with begin() as session:
         make_operators(session)
     engine.dispose()
