@@ -54,6 +54,7 @@ from tests.support import (
     notification_rows,
     outreach,
     territory_rows,
+    transfer_rows,
 )
 from tests.support.factories import NOW
 from tests.support.webhooks import webhooks
@@ -226,6 +227,7 @@ def _twin(session: Session, slug: str, mark: str, storage: Storage) -> Twin:
             **notification_rows.told(session, tenant, mark),
             **webhooks(session, event, mark),
             **board_rows.on_board(session, tenant, mark, storage),
+            **transfer_rows.on_its_way(session, tenant, mark),
         },
     )
 

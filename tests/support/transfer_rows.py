@@ -37,10 +37,12 @@ from tasks.models import (
     Territory,
     TerritoryKind,
     Transfer,
+    TransferKind,
     new_id,
 )
 from tasks.models.address import Address, AddressArea
 from tasks.models.document import BoardSection, Document, DocumentVersion, StoredFile
+from tasks.models.long_job import LongJobState
 from tasks.models.notification import NotificationPreference
 from tasks.operations.audit import Actor
 from tasks.storage.local import LocalStorage
@@ -226,6 +228,33 @@ def _add_documents(
                 uploaded_by="anna@example.org",
             )
         )
+
+
+def on_its_way(session: Session, of: UUID, mark: str) -> dict[str, str]:
+    """Add an archive that was looked at; returns the id that its pages ask for."""
+    problem = {"file": mark, "line": 1, "field": mark, "sentence": mark}
+    row = Transfer(
+        congregation_id=of,
+        kind=TransferKind.CHECK,
+        state=LongJobState.DONE,
+        requested_by=f"{mark}@example.org",
+        file_name=f"{mark}.carillon",
+        file_key=f"{of}/transfers/{new_id()}.carillon",
+        file_size=10,
+        expires_at=NOW + timedelta(days=9_000),
+        report={
+            "about": {"title": mark, "name": mark, "exported_at": mark},
+            "counts": {mark: {"new": 1, "updated": 0, "same": 0, "left": 0}},
+            "conflicts": {mark: {"n": 1, "lines": [1]}},
+            "warnings": [mark],
+            "problems": [problem],
+            "n_problems": 1,
+            "n_rows": 1,
+        },
+    )
+    session.add(row)
+    session.flush()
+    return {"transfer_id": str(row.id)}
 
 
 def export(
