@@ -21,6 +21,7 @@ from dashboard.demo.people import LOGIN, PASSWORD
 from dashboard.demo.settings import DemoPorts
 from dashboard.demo.story import PAST, Story
 from dashboard.demo.timelapse import Timelapse
+from dashboard.demo.transfers import make_transfers
 from dashboard.demo.wakeups import make_outreach
 from tasks.automation import actions
 from tasks.clock import utcnow
@@ -76,6 +77,7 @@ def _make(config: Config, ports: DemoPorts) -> None:
     make_addresses(begin, lapse, make_storage(config), parish, now)
     make_leavers(begin, lapse, parish, now)
     make_office(begin, parish, now)
+    make_transfers(begin, lapse, make_storage(config), parish, now)
     with begin() as session:
         make_operators(session)
     engine.dispose()

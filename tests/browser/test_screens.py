@@ -60,6 +60,9 @@ LISTS = {
     "sync-new": "/addresses/syncs/new",
     "areas": "/addresses/areas",
     "area": "/addresses/areas/st-bonifatius",
+    "transfers": "/transfers/",
+    "export": "/transfers/export",
+    "import": "/transfers/import",
     "board": "/board/",
     "board-new": "/board/st-bonifatius/new",
     "board-sections": "/board/st-bonifatius/sections",
@@ -95,6 +98,7 @@ DETAILS = {
     "job": ("/scheduled/", r"/scheduled/[0-9a-f-]{36}"),
     "event": ("/events/", r"/events/[0-9a-f-]{36}"),
     "operation": ("/operations/", r"/operations/[0-9a-f-]{36}"),
+    "transfer": ("/transfers/", r"/transfers/[0-9a-f-]{36}"),
     "event-replay": (
         "/events/",
         r"/events/[0-9a-f-]{36}",
