@@ -18,9 +18,11 @@ from wtforms.validators import InputRequired
 from wtforms.widgets import DateInput
 
 from dashboard.extensions import db
+from dashboard.filter_fields import clean
 from dashboard.security import actor
 from tasks.clock import utcnow
 from tasks.congregation.days import local_day
+from tasks.congregation.names import folded
 from tasks.errors import InvalidInput, NotFound
 from tasks.models import Congregation, Member
 from tasks.operations.audit import Actor
@@ -131,15 +133,20 @@ def member_choices(
 ) -> list[SelectChoice]:
     """Return the members of a congregation who may be chosen, by name.
 
+    Of more than ``CHOICES_MAX`` the page asks how the name begins; ``who`` tells it.
+
     Args:
-        keep: members who are chosen already, and stay so though they have left.
+        keep: members who are chosen already, and stay so whatever is asked for.
     """
+    begins = folded(clean(request.values.get("who"))[:120])
+    kept = Member.id.in_([id_ for id_ in keep if id_])
     rows = session.execute(
         select(Member.id, Member.last_name, Member.first_name)
         .where(
             Member.congregation_id == congregation_id,
             Member.anonymised_at.is_(None),
-            Member.left_on.is_(None) | Member.id.in_([id_ for id_ in keep if id_]),
+            Member.left_on.is_(None) | kept,
+            Member.search_name.startswith(begins, autoescape=True) | kept,
         )
         .order_by(Member.search_name, Member.id)
         .limit(CHOICES_MAX)
@@ -147,10 +154,10 @@ def member_choices(
     return [SelectChoice(str(id_), f"{last} {first}") for id_, last, first in rows]
 
 
-def chosen_id(text: str | None) -> UUID | None:
+def chosen_id(text: object) -> UUID | None:
     """Return the id that a choice holds; ``None``: nothing was chosen."""
     try:
-        return UUID(text) if text else None
+        return UUID(str(text)) if text else None
     except ValueError:
         return None
 

@@ -15,6 +15,7 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement, and_, exists, func, or_, select
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from tasks.bulk import is_postgres
@@ -26,6 +27,8 @@ logger = logging.getLogger(__name__)
 
 #: A congregation that failed is tried again after this long.
 RETRY_AFTER: Final = timedelta(hours=1)
+#: … or after this, when the database was busy, as with two that wait for each other.
+RETRY_SOON: Final = timedelta(minutes=5)
 _ERROR_MAX: Final = 1_000
 
 
@@ -56,8 +59,10 @@ def isolated(
         logger.exception("lane.congregation_failed", extra=extra)
         # Of a database's error only its own words: the statement has people's values.
         told = f"{type(error).__name__}: {getattr(error, 'orig', None) or error}"
+        after = RETRY_SOON if isinstance(error, OperationalError) else RETRY_AFTER
         with bench.begin() as session:
-            mark_failed(session, lane, congregation_id, told, bench.clock())
+            now = bench.clock()
+            mark_failed(session, lane, congregation_id, told, now, after=after)
         return told
     return ""
 
@@ -105,14 +110,20 @@ def mark_done(
 
 
 def mark_failed(
-    session: Session, lane: str, congregation_id: UUID, error: str, now: datetime
+    session: Session,
+    lane: str,
+    congregation_id: UUID,
+    error: str,
+    now: datetime,
+    *,
+    after: timedelta = RETRY_AFTER,
 ) -> None:
-    """Remember a failure; the lane tries again after ``RETRY_AFTER``.
+    """Remember a failure; the lane tries again ``after`` it.
 
     Call it in a transaction of its own: that of the failed work is lost.
     """
     failed = {"failed_at": now, "error": error[:_ERROR_MAX]}
-    _write(session, lane, congregation_id, failed | {"retry_at": now + RETRY_AFTER})
+    _write(session, lane, congregation_id, failed | {"retry_at": now + after})
 
 
 def troubles(session: Session, congregation_id: UUID) -> Sequence[DailyRun]:

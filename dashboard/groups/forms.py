@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from uuid import UUID
 
 from wtforms import SelectChoice, SelectField, StringField
 
@@ -24,10 +25,11 @@ class GroupForm(OfficeForm):
         self.responsible_id.choices = [SelectChoice("", "Choose …"), *members]
         self.deputy_id.choices = [SelectChoice("", "Nobody"), *members]
 
+    def chosen(self) -> tuple[UUID | None, ...]:
+        """Return who is chosen already."""
+        return chosen_id(self.responsible_id.data), chosen_id(self.deputy_id.data)
+
     def draft(self) -> GroupDraft:
         """Return the input in the engine's words."""
-        return GroupDraft(
-            name=self.name.data or "",
-            responsible_id=chosen_id(self.responsible_id.data),
-            deputy_id=chosen_id(self.deputy_id.data),
-        )
+        responsible_id, deputy_id = self.chosen()
+        return GroupDraft(self.name.data or "", responsible_id, deputy_id)

@@ -12,6 +12,7 @@ from dashboard.extensions import db
 from dashboard.groups import queries
 from dashboard.groups.forms import GroupForm
 from dashboard.office import (
+    CHOICES_MAX,
     Place,
     chosen_place,
     member_choices,
@@ -51,6 +52,8 @@ def detail(group_id: UUID) -> str:
         deputy=queries.member(session, row.deputy_id),
         members=members,
         others=[choice for choice in others if choice.value not in inside],
+        n_others=len(others),
+        choices_max=CHOICES_MAX,
     )
 
 
@@ -106,13 +109,18 @@ def update(group_id: UUID) -> ResponseReturnValue:
 
 
 def _new(form: GroupForm, within: Place | None) -> str:
-    form.offer(member_choices(db.session(), within.id) if within else [])
+    keep = form.chosen()
+    form.offer(member_choices(db.session(), within.id, keep=keep) if within else [])
     return render(
-        "groups/new.html", form=form, within=within, places=places(db.session())
+        "groups/new.html",
+        form=form,
+        within=within,
+        places=places(db.session()),
+        choices_max=CHOICES_MAX,
     )
 
 
 def _edit(form: GroupForm, row: Group) -> str:
-    keep = (row.responsible_id, row.deputy_id)
+    keep = (row.responsible_id, row.deputy_id, *form.chosen())
     form.offer(member_choices(db.session(), row.congregation_id, keep=keep))
-    return render("groups/edit.html", form=form, row=row)
+    return render("groups/edit.html", form=form, row=row, choices_max=CHOICES_MAX)

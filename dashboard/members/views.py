@@ -11,7 +11,7 @@ from dashboard.extensions import db
 from dashboard.filter_fields import clean
 from dashboard.members import queries
 from dashboard.members.standing import standing
-from dashboard.office import page_size, places
+from dashboard.office import page_size
 from dashboard.web import render
 from tasks.clock import utcnow
 from tasks.congregation.days import local_day
@@ -27,14 +27,13 @@ def index() -> str:
     text, tab = clean(request.args.get("q"))[:120], request.args.get("tab", "")
     session = db.session()
     page = queries.listed(session, tab, text, request.args.get("cursor"), page_size())
-    days = {one.id: one.today for one in places(session)}
     return render(
         "members/list.html",
         page=page,
         tabs=queries.TABS,
         tab=tab,
         text=text,
-        standing=lambda row: standing(row, days[row.congregation_id]),
+        standing=lambda row, of: standing(row, local_day(utcnow(), of.timezone)),
         erased_on=due_on,
     )
 

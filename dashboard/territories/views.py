@@ -9,11 +9,19 @@ from uuid import UUID
 from flask import Blueprint, request
 
 from dashboard.extensions import db
-from dashboard.office import member_choices, page_size, place, places
+from dashboard.office import (
+    CHOICES_MAX,
+    chosen_id,
+    member_choices,
+    page_size,
+    place,
+    places,
+)
 from dashboard.territories import queries
 from dashboard.territories.forms import KINDS, GiftForm
 from dashboard.web import render
 from tasks.clock import utcnow
+from tasks.congregation.days import local_day
 from tasks.congregation.territories.giving import USUAL_DAYS, active_campaign
 from tasks.congregation.territories.territories import territory
 
@@ -34,7 +42,8 @@ def index() -> str:
         tabs=queries.TABS,
         tab=tab,
         kinds=KINDS,
-        days={one.id: one.today for one in seen},
+        places=seen,
+        today_of=lambda of: local_day(utcnow(), of.timezone),
     )
 
 
@@ -62,7 +71,8 @@ def page_of(territory_id: UUID, form: GiftForm | None) -> str:
             due_on=campaign.ends_on if campaign else due,
             for_campaign=campaign is not None,
         )
-    form.offer(member_choices(session, row.congregation_id))
+    keep = (chosen_id(form.member_id.data),)
+    form.offer(member_choices(session, row.congregation_id, keep=keep))
     return render(
         "territories/detail.html",
         ground=queries.ground(session, row),
@@ -73,4 +83,5 @@ def page_of(territory_id: UUID, form: GiftForm | None) -> str:
         history=queries.history(session, row),
         form=form,
         kinds=KINDS,
+        choices_max=CHOICES_MAX,
     )

@@ -10,6 +10,8 @@ import pytest
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
+from dashboard import office
+from dashboard.groups import views
 from tasks.models import (
     Congregation,
     Consent,
@@ -205,3 +207,20 @@ def test_new_things_of_several_congregations_ask_for_one(
     chosen = as_operator.get(f"/groups/new?within={congregation.id}").text
     assert "Brandt Noémie" in chosen
     assert as_operator.post("/groups/", data={"name": "x"}).status_code == 422
+
+
+def test_of_many_members_those_are_offered_whose_name_begins_so(
+    as_operator: Browser,
+    congregation: Congregation,
+    ids: list[UUID],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for page in (office, views):
+        monkeypatch.setattr(page, "CHOICES_MAX", 2)
+    asked = f"/groups/new?within={congregation.id}"
+    first = as_operator.get(asked).text
+    assert "Last name begins with" in first
+    assert "Ørsted" not in first
+    narrowed = as_operator.get(f"{asked}&who=ors").text
+    assert "Ørsted" in narrowed
+    assert "Brandt" not in narrowed
