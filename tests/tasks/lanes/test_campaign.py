@@ -31,6 +31,7 @@ from tasks.models.notification import Notification
 from tests.support import factories, territory_rows
 from tests.support.factories import NOW
 from tests.support.fakes import FakePost, bench
+from tests.support.statements import statements
 from tests.support.territory_rows import TODAY
 
 Begin = Callable[[], AbstractContextManager[Session]]
@@ -433,3 +434,77 @@ def test_those_who_hold_the_work_are_told(
         "territory.paused",
         "territory.resumed",
     ]
+
+
+def test_a_pair_that_the_database_refuses_holds_up_no_other(
+    begin: Begin,
+    make_session: Sessions,
+    engine: Engine,
+    tenant: UUID,
+    people: list[UUID],
+    grounds: list[UUID],
+) -> None:
+    id_ = _campaign(begin, tenant, reassigns=True)
+    for who, ground in zip(people, grounds, strict=True):
+        _work(begin, tenant, who, ground)
+    with _refusing_work(engine, people[1]):
+        assert _sweep(make_session).failed == ()
+    given = {each.member_id for each in _of(make_session, id_)}
+    assert given == {people[0], people[2]}
+    with begin() as session:
+        report = session.get_one(Campaign, id_).report["start"]
+    assert (report["reassigned"], report["not_reassigned"]) == (2, 1)
+    assert report["refused"] == [
+        {
+            "member_id": str(people[1]),
+            "territory_id": str(grounds[1]),
+            "why": "refused",
+        }
+    ]
+
+
+class _refusing_work(_refusing_to_start):  # noqa: N801  # a context manager, as above
+    """Let the database refuse work of a campaign to one member."""
+
+    def __init__(self, engine: Engine, member_id: UUID) -> None:
+        self._engine = engine
+        is_postgres = engine.dialect.name == "postgresql"
+        self._make = (
+            "ALTER TABLE attributions ADD CONSTRAINT boom CHECK "
+            f"(member_id <> '{member_id}' OR campaign_id IS NULL)"
+            if is_postgres
+            else "CREATE TRIGGER boom BEFORE INSERT ON attributions WHEN "
+            f"NEW.member_id = '{member_id.hex}' "
+            "BEGIN SELECT RAISE(ABORT, 'boom'); END"
+        )
+        self._drop = (
+            "ALTER TABLE attributions DROP CONSTRAINT boom"
+            if is_postgres
+            else "DROP TRIGGER boom"
+        )
+
+
+def test_more_work_costs_no_more_statements(
+    begin: Begin, make_session: Sessions, tenant: UUID
+) -> None:
+    def cost(n: int, after: timedelta) -> int:
+        starts = TODAY + after
+        _campaign(
+            begin,
+            tenant,
+            name=f"{n}",
+            starts_on=starts,
+            ends_on=starts,
+            reassigns=True,
+        )
+        with begin() as session:
+            who = territory_rows.member(session, tenant)
+            for number in range(n):
+                ground = territory_rows.territory(session, tenant, f"{n}-{number}")
+                territory_rows.attribution(session, tenant, who, ground)
+        with statements() as seen:
+            assert len(_sweep(make_session, after).activated) == 1
+        return len(seen)
+
+    # The second one also ends the first one before it starts.
+    assert cost(60, 5 * DAY) - cost(3, 10 * DAY) <= 2
