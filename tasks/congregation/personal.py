@@ -2,7 +2,8 @@
 
 When somebody is anonymised, ``retention.erasing`` goes through ``REGISTER`` and does
 what stands here, so a column that is classified is erased, too.  A test refuses a
-table that points to members or accounts, and a column of it, that is not listed.
+table of a congregation, and a column of these, that is not listed.  Tables in which
+nothing is erased stand in ``elsewhere.py``, with the reason.
 """
 
 from __future__ import annotations

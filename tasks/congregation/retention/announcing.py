@@ -15,7 +15,7 @@ from tasks.congregation.retention.candidates import Today, due_on, is_to_be_noti
 from tasks.models import Member
 
 #: Notices of one transaction; more wait for the next.
-_NOTICES_MAX: Final = 500
+NOTICES_MAX: Final = 500
 
 
 def announce(session: Session, today: Today) -> Sequence[UUID]:
@@ -27,7 +27,7 @@ def announce(session: Session, today: Today) -> Sequence[UUID]:
         select(Member.id, Member.left_on, Member.hold_until)
         .where(is_to_be_noticed(today))
         .order_by(Member.left_on, Member.id)
-        .limit(_NOTICES_MAX)
+        .limit(NOTICES_MAX)
     ).all()
     ids = [member_id for member_id, _, _ in soon]
     session.execute(

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from tasks.congregation.days import locked
 from tasks.congregation.retention import blocks
-from tasks.congregation.retention.announcing import announce
+from tasks.congregation.retention.announcing import NOTICES_MAX, announce
 from tasks.congregation.retention.candidates import Today, claim
 from tasks.congregation.retention.erasing import erase
 from tasks.errors import EngineError
@@ -33,7 +33,7 @@ class Piece:
     blocked: Sequence[UUID]  # new on the list
     released: Sequence[UUID]  # nothing holds them back any more
     failed: Sequence[UUID]
-    is_last: bool  # nobody else is due today
+    is_last: bool  # nobody else is due today, or to be announced
 
 
 def run_piece(
@@ -58,7 +58,7 @@ def run_piece(
         blocked=blocked,
         released=released,
         failed=list(failed),
-        is_last=len(claimed) < limit,
+        is_last=len(claimed) < limit and len(noticed) < NOTICES_MAX,
     )
     _record(session, congregation, piece)
     return piece

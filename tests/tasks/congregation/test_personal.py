@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import Boolean, Table
 
+import dashboard.operators.models  # noqa: F401  # its tables join the metadata
+from tasks.congregation.elsewhere import ELSEWHERE
 from tasks.congregation.fates import Derive, Erase, Keep, People, Personal
 from tasks.congregation.personal import LINKS_ONLY, MENTIONS, REGISTER
 from tasks.models import Base, new_id
@@ -52,3 +54,17 @@ def test_every_column_has_a_fate(personal: Personal) -> None:
 def test_texts_in_which_people_are_named_exist() -> None:
     for texts in MENTIONS:
         assert set(texts.columns) <= set(texts.table.c.keys())
+
+
+def test_every_other_table_of_a_congregation_says_why_nothing_is_erased() -> None:
+    known = {each.table.name for each in (*REGISTER, *MENTIONS)}
+    known |= {model.__tablename__ for model in LINKS_ONLY}
+    of_congregations = {
+        table.name
+        for table in Base.metadata.sorted_tables
+        if "congregation_id" in table.c
+    }
+    assert of_congregations == known | ELSEWHERE.keys(), (
+        "say in tasks/congregation/personal.py or elsewhere.py what becomes of them"
+    )
+    assert known & ELSEWHERE.keys() == set()

@@ -29,6 +29,7 @@ from tests.support import factories, people_rows, territory_rows
 from tests.support.factories import NOW
 from tests.support.fakes import FakePost, bench
 from tests.support.people_rows import CLERK
+from tests.support.statements import statements
 
 Begin = Callable[[], AbstractContextManager[Session]]
 Sessions = sessionmaker[Session]
@@ -273,6 +274,23 @@ def test_many_are_erased_in_pieces_and_each_piece_is_told_once(
             "Members who left: 3 anonymised.",
             "Members who left: 4 anonymised.",
         ]
+
+
+def test_many_cost_no_more_statements_than_a_few(
+    make_session: Sessions, begin: Begin
+) -> None:
+    """What is in memory is one piece, and a piece is a fixed number of statements."""
+    counted = []
+    for n_members in (5, 100):
+        with begin() as session:
+            of = factories.congregation(session, f"with-{n_members}")
+            for _ in range(n_members):
+                people_rows.left(session, of, LONG_AGO)
+        with statements() as seen:
+            assert len(_sweep(make_session).anonymised) == n_members
+        counted.append(len(seen))
+    few, many = counted
+    assert many <= few + 10  # events come in batches of their own
 
 
 def test_what_a_dead_worker_left_is_done_by_the_next(
