@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from dashboard.filters import absolute
 from dashboard.paging import Page, paginate
 from tasks.congregation.transfer.starting import get_transfer, why_not
 from tasks.models import Congregation, Transfer, TransferKind
@@ -52,9 +54,25 @@ class Line:
         return self.row.is_open
 
     @property
-    def state(self) -> str:
-        """Its state in a word; what is not kept any more has expired."""
-        return "expired" if self.row.is_expired else self.row.state.value
+    def look(self) -> tuple[str, str | None]:
+        """Its state, and the word for it where that is another one."""
+        is_done = self.row.state is LongJobState.DONE
+        if self.row.is_expired:
+            return "expired", None
+        if self.row.kind is TransferKind.CHECK and is_done:
+            has_problems = bool(self.report["n_problems"])
+            return ("failed", "Has problems") if has_problems else ("done", "Checked")
+        return self.row.state.value, None
+
+    @property
+    def exported_at(self) -> str:
+        """When an archive says that it was written."""
+        told = str(self.report.get("about", {}).get("exported_at", ""))
+        try:
+            moment = datetime.fromisoformat(told)
+        except ValueError:
+            return told
+        return absolute(moment) if moment.tzinfo else told
 
     @property
     def is_asked_to_end(self) -> bool:

@@ -121,7 +121,13 @@ def test_problems_are_listed_and_leave_nothing_to_confirm(
     checked = _upload(as_operator, congregation, archive)
     data_transfer.sweep(lane, 1)
     page = _text(as_operator.get(checked.location))
-    for words in ("1 problem", "members.ndjson", "last_name", "is missing"):
+    for words in (
+        "Has problems",
+        "1 problem",
+        "members.ndjson",
+        "last_name",
+        "is missing",
+    ):
         assert words in page
     assert 'id="confirm"' not in page
     refused = _upload(as_operator, congregation, b"no archive")
