@@ -14,7 +14,7 @@ from typing import Final
 from sqlalchemy import and_
 
 from tasks.congregation.names import folded
-from tasks.congregation.transfer.entity import Entity, Row, Unique
+from tasks.congregation.transfer.entity import Entity, Row, Spans, Unique
 from tasks.errors import InvalidInput
 from tasks.models import (
     Account,
@@ -94,6 +94,12 @@ ENTITIES: Final = (
         Campaign,
         key=("name", "starts_on"),
         checks=_is_in_order("starts_on", "ends_on"),
+        spans=Spans(
+            "starts_on",
+            "ends_on",
+            lambda row: row["missed_at"] is None,
+            Campaign.missed_at.is_(None),
+        ),
         uniques_more=(
             Unique(
                 (),

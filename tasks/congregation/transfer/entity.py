@@ -32,6 +32,17 @@ class Unique:
     where: ColumnElement[bool] | None = None
 
 
+@dataclass(frozen=True)
+class Spans:
+    """Columns with the first and last day of a window that is a row's alone."""
+
+    first: str
+    last: str
+    #: Whether a row counts at all, here and in SQL.
+    counts: Callable[[Row], bool]
+    where: ColumnElement[bool]
+
+
 @dataclass(frozen=True, eq=False)
 class Entity:
     """One table that travels."""
@@ -51,6 +62,8 @@ class Entity:
     means: tuple[str, str, Mapping[str, str]] | None = None
     #: More that must be unique, besides what the table's constraints say.
     uniques_more: tuple[Unique, ...] = ()
+    #: Days that no two rows share.
+    spans: Spans | None = None
     #: Columns in which new rows are compared with ours, to warn of people twice.
     alike: tuple[str, ...] = ()
     #: Left out when it is about somebody who was anonymised here.

@@ -77,13 +77,18 @@ class Target:
         return {tuple(row[name] for name in columns): row for row in rows}
 
     def all_of(
-        self, session: Session, table: Table, where: ColumnElement[bool] | None = None
+        self,
+        session: Session,
+        table: Table,
+        where: ColumnElement[bool] | None = None,
+        *,
+        limit: int | None = 2,
     ) -> Sequence[Here]:
-        """Return the few rows that match a condition, or the only row."""
+        """Return the rows that match a condition, of tables that have few."""
         statement = select(table).where(self.where(table))
         if where is not None:
             statement = statement.where(where)
-        return [dict(row) for row in session.execute(statement.limit(2)).mappings()]
+        return [dict(row) for row in session.execute(statement.limit(limit)).mappings()]
 
 
 def refs_of(

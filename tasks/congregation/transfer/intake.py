@@ -19,6 +19,7 @@ from tasks.congregation.transfer.finding import Found, How, find
 from tasks.congregation.transfer.layouts import Raw
 from tasks.congregation.transfer.pointing import Intake, point
 from tasks.congregation.transfer.rows import Incoming
+from tasks.congregation.transfer.spans import refuse_shared_days
 from tasks.congregation.transfer.staging import Known
 from tasks.congregation.transfer.values import to_json
 from tasks.models.base import new_id
@@ -46,6 +47,7 @@ def _take(intake: Intake, entity: Entity, batch: Sequence[Raw]) -> None:
         found = find(session, intake.target, intake.layout.source, entity, asked)
         ready = list(_ready(intake, entity, incoming, found))
         refuse_equal(intake, session, entity, ready)
+        refuse_shared_days(intake, session, entity, ready)
         warn_alike(intake, session, entity, ready)
     for each in incoming:
         for name, sentence in each.faults:

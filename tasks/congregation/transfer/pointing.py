@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Final
 from uuid import UUID, uuid5
 
@@ -30,6 +31,7 @@ class Intake:
     layout: Layout
     staging: Staging
     report: Report
+    days: list[tuple[date, date, int]] = field(default_factory=list)  # see ``spans``
     _wires: dict[str, Wire] = field(default_factory=dict)
 
     @property

@@ -22,6 +22,12 @@ from tests.support.transfer_rows import Begin
 
 ADA = {"id": "1", "first_name": "Ada", "last_name": "Lamp"}
 GROUP = {"id": "g", "name": "North", "responsible_id": "1"}
+CAMPAIGN = {
+    "id": "c",
+    "name": "Spring",
+    "starts_on": "2026-03-01",
+    "ends_on": "2026-03-09",
+}
 SECTION = {"id": "s", "name": "Rosters"}
 
 
@@ -109,6 +115,25 @@ WRONG: dict[str, tuple[dict[str, list[Any]], tuple[str, int, str, str]]] = {
             ]
         },
         ("campaigns.ndjson", 1, "ends_on", "is before “starts_on”"),
+    ),
+    "shared days": (
+        {"campaigns": [CAMPAIGN, CAMPAIGN | {"id": "d", "starts_on": "2026-03-09"}]},
+        ("campaigns.ndjson", 2, "starts_on", "shares a day with line 1"),
+    ),
+    "two under way": (
+        {
+            "campaigns": [
+                CAMPAIGN | {"activated_at": "2026-03-01T10:00:00Z"},
+                CAMPAIGN
+                | {
+                    "id": "d",
+                    "starts_on": "2026-04-01",
+                    "ends_on": "2026-04-02",
+                    "activated_at": "2026-03-01T10:00:00Z",
+                },
+            ]
+        },
+        ("campaigns.ndjson", 2, "", "line 1 already"),
     ),
     "no object": ({"members": [[1]]}, ("members.ndjson", 1, "", "no JSON object")),
     "two perimeters": (
