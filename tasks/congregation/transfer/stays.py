@@ -61,6 +61,7 @@ STAYS: Final[Mapping[str, str]] = MappingProxyType(
         "digest_mails": _WORK,
         "notifications": _WORK,
         "loose_files": _WORK,
+        "holds": _WORK,
         # outreach
         "agents": _AGENTS,
         "contacts": _AGENTS,
