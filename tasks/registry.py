@@ -182,7 +182,7 @@ LANES: Final = (
     Lane(
         name="data_transfer",
         title="Data transfer",
-        purpose="Writes archives of a congregation's data, and takes archives over.",
+        purpose="Writes archives of a congregation’s data, and takes archives over.",
         sweep=data_transfer.sweep,
         backlog=data_transfer.backlog,
         every=timedelta(seconds=5),

@@ -93,6 +93,8 @@ def test_production_refuses_a_weak_key(tmp_path: Path, key: str) -> None:
         ("SHUTDOWN_SECONDS", "601"),
         ("KEEP_SETTLED_DAYS", "0"),
         ("KEEP_RUNS_DAYS", "x"),
+        ("CAMPAIGN_CRON_HOUR_UTC", "24"),
+        ("RETENTION_CRON_HOUR_UTC", "-1"),
         ("KEEP_FAILED_DAYS", "0"),
         ("CRON_SECRET", "too short"),
         ("BODY_LIMIT", "1"),

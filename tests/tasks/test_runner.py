@@ -68,6 +68,19 @@ def test_a_sweep_that_moved_something_leaves_a_row(make_session: Sessions) -> No
     assert run.ended_at == NOW
 
 
+def test_what_failed_for_one_congregation_stands_beside_what_was_moved(
+    make_session: Sessions,
+) -> None:
+    @dataclass(frozen=True)
+    class Troubled(_Swept):
+        trouble: str = "Congregation 7 failed."
+
+    lane = replace(LANE, sweep=lambda _bench, _limit: Troubled(moved=(new_id(),)))
+    run_lane(lane, bench(make_session, _noon, FakePost()), LaneTrigger.CLOCK)
+    [run] = _runs(make_session)
+    assert (run.n_moved, run.error) == (1, "Congregation 7 failed.")
+
+
 def test_a_sweep_that_found_nothing_leaves_none(make_session: Sessions) -> None:
     idle = replace(LANE, sweep=_idle)
     assert run_lane(idle, bench(make_session, _noon, FakePost()), LaneTrigger.CLOCK)
