@@ -13,7 +13,7 @@ from markupsafe import Markup
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from dashboard.filters import absolute
+from dashboard.filters import absolute, reason
 from dashboard.operations.words import WORDS, Words
 from dashboard.paging import Page, paginate
 from tasks.automation.triggers import TRIGGERS
@@ -37,6 +37,10 @@ _LABELS: Final = {
     "since": "From",
     "until": "Until",
     "late_before": "Late since",
+    "reason": "Why it waits",
+    "action": "Action",
+    "minutes": "Spread over minutes",
+    "then_resume": "Then resumes the lane",
 }
 
 
@@ -132,6 +136,8 @@ def _meant(session: Session, line: Line) -> Iterator[tuple[str, str]]:
             continue  # the page names it anyway
         elif name in ("since", "until", "late_before"):
             yield _LABELS[name], absolute(datetime.fromisoformat(value))
+        elif name == "reason":
+            yield _LABELS[name], reason(value)
         elif name == "type" and value in TRIGGERS:
             yield _LABELS[name], TRIGGERS[value].title
         else:

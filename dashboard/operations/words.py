@@ -2,43 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Final, Literal
+from collections.abc import Mapping
+from typing import Final
 
 from dashboard.filters import number
+from dashboard.operations.release_words import RELEASES
+from dashboard.operations.speech import EXECUTIONS, GUARDED, Words, stay
 from tasks.lane import COUNT_CAP
 from tasks.models import OperationKind
 
+__all__ = ["WORDS", "Words"]
+
 _K = OperationKind
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """How one kind of operation speaks."""
-
-    verb: str
-    icon: str
-    tone: Literal["primary", "danger"]
-    one: str  # a noun
-    many: str
-    happens: Callable[[int], str]  # to so many rows
-    unfit: Callable[[int], str]  # what becomes of so many ticked rows
-    stays: tuple[str, ...]  # what does not happen
-    later: str  # what is left alone since nobody saw it
-    done: str  # after a number
-    missed: str  # after the number of those that were not changed
-    nothing: tuple[str, str]
-    changed: str  # what a changed row was, on the operation's page
-    title: str  # of a whole operation
-
-    def noun(self, n: int) -> str:
-        """Return the noun for so many rows."""
-        return self.one if n == 1 else self.many
-
-    def counted(self, n: int) -> str:
-        """Return how many of what, as in ``10 000+ executions``."""
-        return f"{number(n, COUNT_CAP)} {self.noun(n)}"
 
 
 def _retried(n: int) -> str:
@@ -50,26 +25,16 @@ def _retried(n: int) -> str:
     )
 
 
-def _stay(n: int) -> str:
-    return "stays as it is" if n == 1 else "stay as they are"
-
-
-_EXECUTIONS: Final = ("execution", "executions")
-_GUARDED: Final = (
-    "Each is checked again first: where the rule is switched off or the booking is "
-    "cancelled, nothing is sent."
-)
-
 WORDS: Final[Mapping[OperationKind, Words]] = {
     _K.RETRY_EXECUTIONS: Words(
         "Retry",
         "arrow-repeat",
         "primary",
-        *_EXECUTIONS,
+        *EXECUTIONS,
         happens=_retried,
-        unfit=lambda n: f"cannot be retried any more and {_stay(n)}.",
+        unfit=lambda n: f"cannot be retried any more and {stay(n)}.",
         stays=(
-            _GUARDED,
+            GUARDED,
             "Nothing that succeeded is done again, and their history is kept. Where "
             "the last answer was lost, the message may arrive a second time, with the "
             "same id.",
@@ -85,13 +50,13 @@ WORDS: Final[Mapping[OperationKind, Words]] = {
         "Cancel",
         "slash-circle",
         "danger",
-        *_EXECUTIONS,
+        *EXECUTIONS,
         happens=lambda n: (
             f"{number(n, COUNT_CAP)} waiting "
             f"{'execution is' if n == 1 else 'executions are'} not carried out."
         ),
         unfit=lambda n: (
-            f"{'does' if n == 1 else 'do'} not wait any more and {_stay(n)}."
+            f"{'does' if n == 1 else 'do'} not wait any more and {stay(n)}."
         ),
         stays=(
             "What a worker has begun is not called back; what was sent stays sent.",
@@ -109,7 +74,7 @@ WORDS: Final[Mapping[OperationKind, Words]] = {
         "Replay",
         "arrow-counterclockwise",
         "primary",
-        *_EXECUTIONS,
+        *EXECUTIONS,
         happens=lambda n: (
             f"{number(n, COUNT_CAP)} {'execution' if n == 1 else 'executions'} that "
             f"{'was' if n == 1 else 'were'} not carried out "
@@ -117,9 +82,9 @@ WORDS: Final[Mapping[OperationKind, Words]] = {
             "again; what was cancelled or skipped is made anew, once, and its history "
             "stays."
         ),
-        unfit=lambda n: f"cannot be replayed and {_stay(n)}.",
+        unfit=lambda n: f"cannot be replayed and {stay(n)}.",
         stays=(
-            _GUARDED,
+            GUARDED,
             "What a newer reminder took the place of, or the application took back, "
             "stays as it is.",
         ),
@@ -130,6 +95,7 @@ WORDS: Final[Mapping[OperationKind, Words]] = {
         changed="replayed",
         title="Replay executions",
     ),
+    **RELEASES,
     _K.CANCEL_JOBS: Words(
         "Cancel",
         "slash-circle",
@@ -141,7 +107,7 @@ WORDS: Final[Mapping[OperationKind, Words]] = {
             "not happen. This cannot be undone."
         ),
         unfit=lambda n: (
-            f"{'does' if n == 1 else 'do'} not wait any more and {_stay(n)}."
+            f"{'does' if n == 1 else 'do'} not wait any more and {stay(n)}."
         ),
         stays=(
             "What has become an execution already is not called back.",
@@ -165,7 +131,7 @@ WORDS: Final[Mapping[OperationKind, Words]] = {
             f"The rules as they are now look at {number(n, COUNT_CAP)} "
             f"{'event' if n == 1 else 'events'} once more."
         ),
-        unfit=lambda n: f"cannot be replayed and {_stay(n)}.",
+        unfit=lambda n: f"cannot be replayed and {stay(n)}.",
         stays=(
             "A rule that has acted on an event does not act on it again; its decision "
             "then says “duplicate”.",

@@ -12,6 +12,7 @@ from tasks.automation.conditional import unmet_of
 from tasks.automation.guard import why_not
 from tasks.automation.hushing import hushed
 from tasks.executing.claiming import Running
+from tasks.executing.held_back import held_back
 from tasks.executing.rates import waits
 from tasks.executing.verdicts import Verdict, defer, refuse, stop
 from tasks.models.base import Json
@@ -44,6 +45,7 @@ def stopped(
             verdicts[row.id] = stop(row.claim, why)
         elif (detail := false.get(row.id)) is not None:
             verdicts[row.id] = refuse(row.claim, Reason.CONDITION_FALSE, detail)
+    verdicts = held_back(session, rows, now) | verdicts  # what must end, ends
     if not any(rule.rate_limit for rule in rules.values()):
         return verdicts
     ready = [row for row in rows if row.id in recipients and row.id not in verdicts]

@@ -23,6 +23,7 @@ from tasks.automation.actions.base import Done, Envelope, GiveUp, Outcome, TryAg
 from tasks.backoff import Pauses, wait_after
 from tasks.bulk import among
 from tasks.executing.recording import patiently
+from tasks.holds.looking import closed
 from tasks.lane import COUNT_CAP, Backlog, Bench
 from tasks.models.admin_mail import AdminMail, AdminMailState
 from tasks.window import Window
@@ -55,7 +56,9 @@ def sweep(bench: Bench, limit: int) -> AdminMailsSweep:
     """Send up to ``limit`` due mails, oldest first, at most ``AT_ONCE``."""
     wanted = min(limit, AT_ONCE)
     with bench.begin() as session:
-        held = _claim(session, bench.clock(), wanted)
+        now = bench.clock()
+        is_closed = closed(session, None, now).everything
+        held = () if is_closed else _claim(session, now, wanted)
     acted: list[tuple[AdminMail, Outcome]] = []
     with Window[tuple[AdminMail, Outcome]](AT_ONCE) as window:
         for mail in held:

@@ -52,7 +52,14 @@ from tasks.models.execution import (
     ExecutionMessage,
     ExecutionState,
 )
+from tasks.models.failure import (
+    FailedDelivery,
+    FailedExecution,
+    FailureGroup,
+    FailureHour,
+)
 from tasks.models.feed import Feed, FeedItem, GuestImport
+from tasks.models.hold import Channel, Hold, HoldKind
 from tasks.models.lane import (
     LaneHeartbeat,
     LaneRun,
@@ -142,6 +149,7 @@ __all__ = [
     "Campaign",
     "CampaignState",
     "CampaignTerritory",
+    "Channel",
     "Congregation",
     "Consent",
     "Contact",
@@ -181,12 +189,18 @@ __all__ = [
     "ExecutionState",
     "ExternalBooking",
     "ExternalRef",
+    "FailedDelivery",
+    "FailedExecution",
+    "FailureGroup",
+    "FailureHour",
     "Feed",
     "FeedItem",
     "Gender",
     "Group",
     "GroupMember",
     "GuestImport",
+    "Hold",
+    "HoldKind",
     "IdempotencyRecord",
     "JobContext",
     "JobState",

@@ -27,6 +27,8 @@ class OperationKind(StrEnum):
     RETRY_EXECUTIONS = "retry_executions"
     CANCEL_EXECUTIONS = "cancel_executions"
     REPLAY_EXECUTIONS = "replay_executions"
+    RELEASE_EXECUTIONS = "release_executions"  # what waited, as far as it is of use
+    DROP_EXECUTIONS = "drop_executions"  # what waited: cancelled
     CANCEL_JOBS = "cancel_jobs"
     REPLAY_EVENTS = "replay_events"
 

@@ -41,6 +41,7 @@ class Reason(StrEnum):
     ENDPOINT_DISABLED = "endpoint_disabled"
     ENDPOINT_DELETED = "endpoint_deleted"
     UNDONE = "undone"
+    HELD = "held"
     OPTED_OUT = "opted_out"
     NO_CONSENT = "no_consent"
     ACCOUNT_CLOSED = "account_closed"
@@ -81,6 +82,7 @@ SENTENCES: Final[Mapping[Reason, str]] = {
     _R.BLOCKED_ADDRESS: "The address is private or not allowed.",
     _R.ENDPOINT_DISABLED: "The endpoint is switched off.",
     _R.ENDPOINT_DELETED: "The endpoint was removed.",
+    _R.HELD: "It is held: nothing of this kind leaves until somebody lets it go.",
     _R.UNDONE: "What it tells was undone before it left.",
     _R.OPTED_OUT: "The recipient chose not to have mails of this kind.",
     _R.NO_CONSENT: "The recipient took back the consent to have mails.",

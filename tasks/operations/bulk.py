@@ -42,6 +42,8 @@ class Verb:
     allowed: tuple[ColumnElement[bool], ...]
     values: Callable[[datetime], dict[str, Any]]  # what is set, at this instant
     summary: Callable[[int], str]  # a sentence about so many rows
+    #: What else is written about the rows that were changed.
+    then: Callable[[Session, Collection[UUID], datetime], None] | None = None
 
 
 def change(
@@ -63,6 +65,8 @@ def change(
             .execution_options(synchronize_session=False)
         )
         changed += [(row[0], row[1]) for row in found]
+    if verb.then is not None and changed:
+        verb.then(session, [id_ for _, id_ in changed], now)
     return changed
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -10,7 +11,8 @@ from sqlalchemy.orm import Session
 
 from tasks import doorbell
 from tasks.errors import Conflict
-from tasks.models import Execution, ExecutionState, Reason
+from tasks.failures.noting import note_retried
+from tasks.models import Execution, ExecutionState, FailedExecution, Reason
 from tasks.operations.allowed import NOT_CANCELLABLE, NOT_RETRYABLE, RETRYABLE
 from tasks.operations.audit import Actor
 from tasks.operations.bulk import Verb
@@ -47,6 +49,10 @@ def _plural(n: int) -> str:
     return f"{n} execution" if n == 1 else f"{n} executions"
 
 
+def _note(session: Session, ids: Collection[UUID], now: datetime) -> None:
+    note_retried(session, FailedExecution, ids, now)
+
+
 #: Queues what failed for good once more.
 RETRY: Final = Verb(
     Execution,
@@ -55,6 +61,7 @@ RETRY: Final = Verb(
     (Execution.state.in_(RETRYABLE),),
     _queued,
     lambda n: f"Queued {_plural(n)} for another try.",
+    _note,
 )
 #: Ends what no worker has begun.
 CANCEL: Final = Verb(

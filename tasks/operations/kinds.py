@@ -28,6 +28,7 @@ from tasks.operations.allowed import RETRYABLE
 from tasks.operations.bulk import Verb, change
 from tasks.operations.event_matching import EventMatching, events_that_match
 from tasks.operations.matching import Matching, from_json, is_state, narrow
+from tasks.operations.releasing import MINUTES, drop_executions, release_executions
 from tasks.operations.replaying_events import replay_events
 from tasks.operations.replaying_executions import MOVED, replay_executions
 
@@ -39,6 +40,11 @@ _S = ExecutionState
 UNSENT: Final = (*RETRYABLE, _S.CANCELLED, _S.SKIPPED)
 #: What "send again" means as well.
 SENT: Final = (*UNSENT, _S.SUCCEEDED)
+
+
+#: What an operation carries besides its filter: how it is done, and what follows.
+THEN_RESUME: Final = "then_resume"  # a lane that goes on when all is done
+_NO_FILTERS: Final = frozenset({MINUTES, THEN_RESUME})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +78,7 @@ def rows_of(session: Session, asked: Asked | Operation) -> Select[UUID]:
     statement: Select[UUID] = select(kind.model.id).where(
         *kind.eligible(asked.high_water, asked.is_again)
     )
-    rest = dict(asked.matching)
+    rest = {key: v for key, v in asked.matching.items() if key not in _NO_FILTERS}
     if (ids := rest.pop("ids", None)) is not None:
         statement = statement.where(kind.model.id.in_([UUID(text) for text in ids]))
     if issubclass(kind.model, Event):
@@ -120,6 +126,16 @@ KINDS: Final[Mapping[OperationKind, Kind]] = {
             Execution.settled_at <= until,
         ),
         replay_executions,
+    ),
+    _K.RELEASE_EXECUTIONS: Kind(
+        Execution,
+        lambda until, _: (_in(_S.PENDING), Execution.created_at <= until),
+        release_executions,
+    ),
+    _K.DROP_EXECUTIONS: Kind(
+        Execution,
+        lambda until, _: (_in(_S.PENDING), Execution.created_at <= until),
+        drop_executions,
     ),
     _K.CANCEL_JOBS: Kind(
         ScheduledJob,

@@ -18,6 +18,7 @@ from tasks.models import (
     EpisodeGuest,
     Execution,
     ExecutionState,
+    FailedExecution,
     JobState,
     ScheduledJob,
 )
@@ -37,7 +38,7 @@ SEARCH_WINDOW: Final = 10_000
 #: Bookings, guests and episodes of which a text may be part of the name.
 NAMED_MAX: Final = 1_000
 #: What a filter says that is no text.
-_IDS: Final = frozenset({"rule_id", "congregation_id", "event_id"})
+_IDS: Final = frozenset({"rule_id", "congregation_id", "event_id", "group_id"})
 _INSTANTS: Final = frozenset({"since", "until", "late_before"})
 
 
@@ -55,6 +56,9 @@ class Matching:
     since: datetime | None = None  # executions: made; scheduled jobs: due
     until: datetime | None = None  # not included
     late_before: datetime | None = None  # waits, and should have begun before this
+    reason: str | None = None  # why it waits, or ended
+    action: str | None = None  # executions only
+    group_id: UUID | None = None  # of failures with one cause; executions only
 
     def as_json(self) -> dict[str, str]:
         """Return what is set, for the audit log."""
@@ -130,6 +134,7 @@ def _conditions(model: Model, matching: Matching) -> list[ColumnElement[bool]]:
             (model.rule_id, matching.rule_id),
             (model.congregation_id, matching.congregation_id),
             (model.podcast_id, matching.podcast_id),
+            (model.reason, matching.reason),
         )
         if value is not None
     ]
@@ -139,8 +144,14 @@ def _conditions(model: Model, matching: Matching) -> list[ColumnElement[bool]]:
         # The index begins with the congregation: naming all of them lets it be used.
         everywhere = model.congregation_id.in_(select(Congregation.id))
         found += [everywhere, model.booking_id == matching.booking_id]
+    if matching.action:
+        found.append(Execution.action == matching.action)
     if matching.event_id:
         found.append(Execution.event_id == matching.event_id)
+    if matching.group_id:
+        own = select(FailedExecution.execution_id)
+        alike = own.where(FailedExecution.group_id == matching.group_id)
+        found.append(Execution.id.in_(alike))
     if matching.late_before:
         late = model.run_at < matching.late_before
         found += [is_state(model, ExecutionState.PENDING), late]

@@ -18,7 +18,7 @@ from tasks.models import Operation, OperationState
 from tasks.models.base import Json
 from tasks.operations.acted import Acted
 from tasks.operations.audit import Actor, Subject, record
-from tasks.operations.kinds import KINDS, rows_of
+from tasks.operations.kinds import KINDS, THEN_RESUME, rows_of
 
 #: Rows in one piece: short enough for other writers to get their turn in between.
 PIECE: Final = 200
@@ -81,6 +81,7 @@ def _end(session: Session, operation: Operation, now: datetime) -> None:
     operation.state = OperationState.DONE
     operation.ended_at = now
     operation.error = None
+    _resume(session, operation, now)
     for congregation_id in _touched(operation):
         n_changed = operation.changed_in.get(str(congregation_id), 0)
         record(
@@ -91,6 +92,15 @@ def _end(session: Session, operation: Operation, now: datetime) -> None:
             f"{sentence_of(operation)}: {n_changed} rows changed.",
             after={"changed": n_changed, "kind": operation.kind.value},
         )
+
+
+def _resume(session: Session, operation: Operation, now: datetime) -> None:
+    """Let the lane go on that waited for this to be done, if there is one."""
+    # Not above: the registry, which knows the lanes, knows this one as well.
+    from tasks.operations.lanes import resume_lane
+
+    if (name := operation.matching.get(THEN_RESUME)) is not None:
+        resume_lane(session, name, Actor(operation.actor), now=now)
 
 
 def _touched(operation: Operation) -> Sequence[UUID | None]:

@@ -7,15 +7,17 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import case, func, literal_column, select, update
+from sqlalchemy import case, func, literal_column, select, true, update
 from sqlalchemy.orm import Session
 
 from tasks.automation.actions.base import Letter
 from tasks.bulk import among
 from tasks.executing.hosts import host_of
+from tasks.holds.looking import Closed, closed
 from tasks.lane import Bench
 from tasks.models.delivery import Delivery, WebhookMessage
 from tasks.models.endpoint import Endpoint
+from tasks.models.hold import Channel
 
 #: Longer than the whole of one attempt, which ends within twenty seconds.
 LEASE: Final = timedelta(seconds=60)
@@ -61,7 +63,8 @@ def claim(session: Session, bench: Bench, *, limit: int) -> list[Held]:
 
 
 def _chosen(session: Session, now: datetime, limit: int) -> list[tuple[UUID, Endpoint]]:
-    room = _room(session, now)
+    held = closed(session, Channel.DELIVERIES, now)
+    room = [] if held.everything else _room(session, now, held)
     if not room:
         return []
     share = max(1, limit // len(room))
@@ -105,7 +108,9 @@ def host_of_url(url: str) -> str:
     return host_of("webhook", {"url": url})
 
 
-def _room(session: Session, now: datetime) -> Sequence[tuple[Endpoint, int]]:
+def _room(
+    session: Session, now: datetime, held: Closed
+) -> Sequence[tuple[Endpoint, int]]:
     """Return endpoints with something due, and how many attempts each may begin."""
     under_way = (
         select(Delivery.endpoint_id, func.count().label("n"))
@@ -118,10 +123,12 @@ def _room(session: Session, now: datetime) -> Sequence[tuple[Endpoint, int]]:
     due = select(Delivery.id).where(
         Delivery.endpoint_id == Endpoint.id, IS_PENDING, Delivery.run_at <= now
     )
+    is_open = Endpoint.congregation_id.not_in(held.congregations)
     rows = session.execute(
         select(Endpoint, free)
         .outerjoin(under_way, under_way.c.endpoint_id == Endpoint.id)
         .where(Endpoint.enabled, Endpoint.deleted_at.is_(None), due.exists(), free > 0)
+        .where(is_open if held.congregations else true())
         .order_by(func.random())
         .limit(SHARING_MAX)
         .execution_options(populate_existing=True)

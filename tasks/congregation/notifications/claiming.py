@@ -15,7 +15,9 @@ from tasks.automation.actions.base import Message
 from tasks.bulk import among
 from tasks.congregation.notifications.concluding import conclude
 from tasks.congregation.notifications.drafting import Ask, Draft, drafts
+from tasks.holds.looking import closed
 from tasks.lane import Bench
+from tasks.models.hold import Channel
 from tasks.models.notification import (
     DigestItem,
     DigestMail,
@@ -89,12 +91,20 @@ def claim(session: Session, bench: Bench, *, limit: int) -> Claimed:
 
 
 def _due(session: Session, now: datetime, limit: int) -> Sequence[UUID]:
-    oldest = _locked(session, now, limit)
+    held = closed(session, Channel.NOTIFICATIONS, now)
+    if held.everything:
+        return ()
+    is_open = (
+        [DigestMail.congregation_id.not_in(held.congregations)]
+        if held.congregations
+        else []
+    )
+    oldest = _locked(session, now, limit, *is_open)
     if len(oldest) < limit:
         return oldest
     sharing = session.scalars(
         select(DigestMail.congregation_id)
-        .where(*is_due(now))
+        .where(*is_due(now), *is_open)
         .group_by(DigestMail.congregation_id)
         .order_by(func.random())
         .limit(SHARING_MAX)

@@ -1129,4 +1129,183 @@ def upgrade() -> None:
             batch_op.f("ix_document_versions_file_id"), ["file_id"], unique=False
         )
 
+    op.create_table(
+        "holds",
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("kind", sa.String(length=32), nullable=False),
+        sa.Column("congregation_id", sa.Uuid(), nullable=True),
+        sa.Column("channel", sa.String(length=32), nullable=True),
+        sa.Column("rule_id", sa.Uuid(), nullable=True),
+        sa.Column("why", sa.String(length=300), nullable=False),
+        sa.Column("held_by", sa.String(length=255), nullable=False),
+        sa.Column("held_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("until", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("n_seen", sa.Integer(), nullable=True),
+        sa.Column("n_usual", sa.Integer(), nullable=True),
+        sa.Column("lifted_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("lifted_by", sa.String(length=255), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "rule_id"],
+            ["rules.congregation_id", "rules.id"],
+            name=op.f("fk_holds_congregation_id_rule_id"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_holds_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_holds")),
+    )
+    with op.batch_alter_table("holds", schema=None) as batch_op:
+        batch_op.create_index(
+            "ix_holds_active",
+            ["id"],
+            unique=False,
+            postgresql_where=sa.text("lifted_at IS NULL"),
+            sqlite_where=sa.text("lifted_at IS NULL"),
+        )
+        batch_op.create_index(
+            batch_op.f("ix_holds_rule_id_id"), ["rule_id", "id"], unique=False
+        )
+
+    op.create_table(
+        "failure_groups",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("rule_id", sa.Uuid(), nullable=True),
+        sa.Column("endpoint_id", sa.Uuid(), nullable=True),
+        sa.Column("action", sa.String(length=32), nullable=False),
+        sa.Column("reason", sa.String(length=32), nullable=True),
+        sa.Column("cause", sa.String(length=300), nullable=False),
+        sa.Column("n", sa.Integer(), nullable=False),
+        sa.Column("first_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("last_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("acknowledged_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("acknowledged_by", sa.String(length=255), nullable=True),
+        sa.Column("note", sa.String(length=500), nullable=False),
+        sa.Column("quiet_until", sa.DateTime(timezone=True), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_failure_groups_congregation_id"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "endpoint_id"],
+            ["endpoints.congregation_id", "endpoints.id"],
+            name=op.f("fk_failure_groups_congregation_id_endpoint_id"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "rule_id"],
+            ["rules.congregation_id", "rules.id"],
+            name=op.f("fk_failure_groups_congregation_id_rule_id"),
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_failure_groups")),
+        sa.UniqueConstraint(
+            "congregation_id", "id", name=op.f("uq_failure_groups_congregation_id_id")
+        ),
+    )
+    with op.batch_alter_table("failure_groups", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_failure_groups_congregation_id_last_at_id"),
+            ["congregation_id", "last_at", "id"],
+            unique=False,
+        )
+        batch_op.create_index(
+            batch_op.f("ix_failure_groups_last_at_id"), ["last_at", "id"], unique=False
+        )
+        batch_op.create_index(
+            batch_op.f("ix_failure_groups_rule_id_last_at"),
+            ["rule_id", "last_at"],
+            unique=False,
+        )
+
+    op.create_table(
+        "failure_hours",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("group_id", sa.Uuid(), nullable=False),
+        sa.Column("hour", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("n", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "group_id"],
+            ["failure_groups.congregation_id", "failure_groups.id"],
+            name=op.f("fk_failure_hours_congregation_id_group_id"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("group_id", "hour", name=op.f("pk_failure_hours")),
+    )
+    with op.batch_alter_table("failure_hours", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_failure_hours_hour"), ["hour"], unique=False
+        )
+
+    op.create_table(
+        "failed_executions",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("execution_id", sa.Uuid(), nullable=False),
+        sa.Column("group_id", sa.Uuid(), nullable=False),
+        sa.Column("failed_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("retried_at", sa.DateTime(timezone=True), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "execution_id"],
+            ["executions.congregation_id", "executions.id"],
+            name=op.f("fk_failed_executions_congregation_id_execution_id"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "group_id"],
+            ["failure_groups.congregation_id", "failure_groups.id"],
+            name=op.f("fk_failed_executions_congregation_id_group_id"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("execution_id", name=op.f("pk_failed_executions")),
+    )
+    with op.batch_alter_table("failed_executions", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_failed_executions_group_id_execution_id"),
+            ["group_id", "execution_id"],
+            unique=False,
+        )
+        batch_op.create_index(
+            "ix_failed_executions_open",
+            ["group_id", "execution_id"],
+            unique=False,
+            postgresql_where=sa.text("retried_at IS NULL"),
+            sqlite_where=sa.text("retried_at IS NULL"),
+        )
+
+    op.create_table(
+        "failed_deliveries",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("delivery_id", sa.Uuid(), nullable=False),
+        sa.Column("group_id", sa.Uuid(), nullable=False),
+        sa.Column("failed_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("retried_at", sa.DateTime(timezone=True), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "delivery_id"],
+            ["deliveries.congregation_id", "deliveries.id"],
+            name=op.f("fk_failed_deliveries_congregation_id_delivery_id"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "group_id"],
+            ["failure_groups.congregation_id", "failure_groups.id"],
+            name=op.f("fk_failed_deliveries_congregation_id_group_id"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("delivery_id", name=op.f("pk_failed_deliveries")),
+    )
+    with op.batch_alter_table("failed_deliveries", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_failed_deliveries_group_id_delivery_id"),
+            ["group_id", "delivery_id"],
+            unique=False,
+        )
+        batch_op.create_index(
+            "ix_failed_deliveries_open",
+            ["group_id", "delivery_id"],
+            unique=False,
+            postgresql_where=sa.text("retried_at IS NULL"),
+            sqlite_where=sa.text("retried_at IS NULL"),
+        )
+
     # ### end Alembic commands ###

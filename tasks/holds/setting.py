@@ -1,0 +1,216 @@
+"""Setting a hold and lifting it: who, what, why and until when."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, and_, or_, select, true
+from sqlalchemy.orm import Session
+
+from tasks.db import Scope, scope_of
+from tasks.errors import Conflict, InvalidInput, NotFound
+from tasks.models import Channel, Congregation, Hold, HoldKind, Rule
+from tasks.operations.audit import Actor, Subject, record
+
+WHY_MAX: Final = 300
+#: A hold that ends by itself ends within this time.
+LONGEST: Final = timedelta(days=90)
+
+#: What operators call the channels.
+CHANNELS: Final = {
+    Channel.EMAIL: "mails of rules",
+    Channel.WEBHOOK: "webhooks of rules",
+    Channel.NOTIFY: "chat and push messages of rules",
+    Channel.DELIVERIES: "deliveries to webhook endpoints",
+    Channel.NOTIFICATIONS: "notification mails",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class What:
+    """What is to be held; what is None does not narrow it."""
+
+    congregation_id: UUID | None = None
+    channel: Channel | None = None
+    rule_id: UUID | None = None
+
+
+def hold(
+    session: Session,
+    what: What,
+    why: str,
+    actor: Actor,
+    *,
+    until: datetime | None = None,
+    now: datetime,
+) -> Hold:
+    """Keep what is meant in the house, from the commit on.
+
+    What an effect was begun for a moment ago is not called back.
+
+    Raises:
+        InvalidInput: the reason is missing or too long, or ``until`` is past or far.
+        NotFound: the session sees no such congregation or rule.
+        Conflict: the same is held already.
+    """
+    what, named = _named(session, what)
+    why = _reason(why)
+    _refuse_end(until, now)
+    if _same(session, what, now) is not None:
+        raise Conflict("held_already", f"{named} is held already; see the list.")
+    row = Hold(
+        kind=HoldKind.OPERATOR,
+        congregation_id=what.congregation_id,
+        channel=what.channel,
+        rule_id=what.rule_id,
+        why=why,
+        held_by=actor.name,
+        held_at=now,
+        until=until,
+    )
+    session.add(row)
+    session.flush()
+    audit(session, row, actor, "set", f"Held {named}: {why}")
+    return row
+
+
+def lift(
+    session: Session, hold_id: UUID, actor: Actor, *, how: str, now: datetime
+) -> bool:
+    """End a hold; False: it had ended already.  What waits is for the caller to move.
+
+    Args:
+        how: what becomes of what waits, for the audit log.
+
+    Raises:
+        NotFound: the session sees no such hold.
+    """
+    row = find(session, hold_id, lock=True)
+    if not is_active(row, now):
+        return False
+    row.lifted_at, row.lifted_by = now, actor.name
+    session.flush()
+    audit(session, row, actor, "lifted", f"Lifted a hold ({row.why}): {how}")
+    return True
+
+
+def find(session: Session, hold_id: UUID, *, lock: bool = False) -> Hold:
+    """Return a hold.
+
+    Raises:
+        NotFound: the session sees no such hold.
+    """
+    wanted = select(Hold).where(Hold.id == hold_id, seen_by(session))
+    if lock:
+        wanted = wanted.with_for_update()
+    row = session.scalars(wanted.execution_options(populate_existing=True)).first()
+    if row is None:
+        raise NotFound("unknown_hold", "There is no such hold.")
+    return row
+
+
+def is_active(row: Hold, now: datetime) -> bool:
+    """Whether it still holds."""
+    return row.lifted_at is None and (row.until is None or row.until > now)
+
+
+def holds_now(now: datetime) -> ColumnElement[bool]:
+    """Return what makes a hold one that holds."""
+    is_open = or_(Hold.until.is_(None), Hold.until > now)
+    return and_(Hold.lifted_at.is_(None), is_open)
+
+
+def seen_by(session: Session) -> ColumnElement[bool]:
+    """Return which holds concern the congregations that a session sees."""
+    scope = scope_of(session)
+    if scope is Scope.EVERY:
+        return true()
+    own = Hold.congregation_id.in_(tuple(scope))
+    return or_(Hold.congregation_id.is_(None), own)
+
+
+def audit(session: Session, row: Hold, actor: Actor, verb: str, summary: str) -> None:
+    """Leave an entry about a hold."""
+    after: dict[str, Any] = {
+        "congregation_id": row.congregation_id and str(row.congregation_id),
+        "channel": row.channel and row.channel.value,
+        "rule_id": row.rule_id and str(row.rule_id),
+        "why": row.why,
+        "until": row.until and row.until.isoformat(),
+    }
+    subject = Subject("hold", str(row.id), row.congregation_id)
+    record(session, actor, f"hold.{verb}", subject, summary, after=after)
+
+
+def _named(session: Session, what: What) -> tuple[What, str]:
+    """Return what is meant with its congregation, and in words."""
+    channel = CHANNELS[what.channel] if what.channel else "everything that leaves"
+    if what.rule_id is not None:
+        rule = session.scalars(select(Rule).where(Rule.id == what.rule_id)).first()
+        if rule is None or rule.deleted_at is not None:
+            raise NotFound("unknown_rule", "There is no such rule.", field="rule_id")
+        return (
+            What(rule.congregation_id, what.channel, rule.id),
+            f"{channel} of the rule “{rule.name}”",
+        )
+    if what.congregation_id is not None:
+        wanted = select(Congregation.name).where(
+            Congregation.id == what.congregation_id
+        )
+        name = session.scalar(wanted)
+        if name is None:
+            raise NotFound(
+                "unknown_congregation",
+                "There is no such congregation.",
+                field="congregation_id",
+            )
+        return what, f"{channel} of {name}"
+    if scope_of(session) is not Scope.EVERY:
+        raise InvalidInput(
+            "not_everywhere",
+            "Only operators of all congregations may hold what leaves for all of them.",
+            field="congregation_id",
+        )
+    return what, channel
+
+
+def _reason(why: str) -> str:
+    why = " ".join(why.split())
+    if not why:
+        raise InvalidInput(
+            "why_missing", "Say why; everybody sees it while it is held.", field="why"
+        )
+    if len(why) > WHY_MAX:
+        raise InvalidInput(
+            "why_too_long",
+            f"The reason has {len(why)} characters; at most {WHY_MAX} are kept.",
+            field="why",
+        )
+    return why
+
+
+def _refuse_end(until: datetime | None, now: datetime) -> None:
+    if until is None:
+        return
+    if until <= now:
+        raise InvalidInput(
+            "until_past", "That is past already; give a later time.", field="until"
+        )
+    if until > now + LONGEST:
+        raise InvalidInput(
+            "until_far",
+            f"A hold ends within {LONGEST.days} days; leave it open instead.",
+            field="until",
+        )
+
+
+def _same(session: Session, what: What, now: datetime) -> UUID | None:
+    same = (
+        Hold.congregation_id.is_not_distinct_from(what.congregation_id),
+        Hold.channel.is_not_distinct_from(what.channel),
+        Hold.rule_id.is_not_distinct_from(what.rule_id),
+    )
+    return session.scalar(select(Hold.id).where(*same, holds_now(now)).limit(1))
