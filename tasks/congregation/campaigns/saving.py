@@ -20,7 +20,7 @@ from tasks.congregation.campaigns.noting import facts, note
 from tasks.congregation.campaigns.scope import ScopeChange, difference, write_scope
 from tasks.congregation.days import local_day, locked
 from tasks.errors import Conflict, NotFound
-from tasks.models import Campaign, CampaignState, new_id
+from tasks.models import Campaign, CampaignState, StartAction, new_id
 from tasks.operations.audit import Actor
 
 
@@ -79,7 +79,7 @@ def edit_campaign(
         )
     values = checked(session, row.congregation_id, draft)
     check_change(session, row, values, today)
-    before = facts(row)
+    before, ended = facts(row), row.ends_on
     change = difference(session, row, values.territory_ids)
     _fill(row, values)
     if row.state is CampaignState.MISSED and row.ends_on >= today:
@@ -89,6 +89,7 @@ def edit_campaign(
     write_scope(session, row, values.territory_ids)
     if row.state is CampaignState.ACTIVE:
         _treat(session, row, change, today, now)
+        _follow_end(session, row, ended, today)
     note(session, actor, row, "edited", f"Changed the campaign “{row.name}”.", before)
     transitions.move(session, row.congregation_id, now)
     return row
@@ -162,6 +163,15 @@ def _fill(row: Campaign, values: Checked) -> None:
     for name, value in asdict(values).items():
         if name != "territory_ids":
             setattr(row, name, value)
+
+
+def _follow_end(session: Session, row: Campaign, before: date, today: date) -> None:
+    """Let the work follow an active campaign's last day to where it was moved."""
+    if row.ends_on == before:
+        return
+    work.move_due(session, row, before)
+    if row.start_action is not StartAction.LEAVE:
+        work.postpone(session, row, work.covered(session, row), today)
 
 
 def _treat(

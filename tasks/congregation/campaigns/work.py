@@ -123,6 +123,12 @@ def postpone(
     )
 
 
+def move_due(session: Session, campaign: Campaign, before: date) -> None:
+    """Let the campaign's own work that was due at its old end be due at its new one."""
+    due_then = own(campaign) & (Attribution.due_on == before)
+    _change(session, due_then, due_on=campaign.ends_on)
+
+
 def close(session: Session, piece: Piece, on: date) -> list[Changed]:
     """End work on ``on``, or on its first day if that is later; paused work as well."""
     return _change(

@@ -289,3 +289,23 @@ def test_what_is_foretold_is_what_happens(
         )
         end_campaign(session, id_, INES, NOW)
         assert ending.counts == row.report["end"]
+
+
+def test_the_work_follows_the_last_day_of_an_active_one(
+    begin: Begin, tenant: UUID, grounds: list[UUID]
+) -> None:
+    id_ = _create(begin, tenant, replace(SPRING, reassigns=True))
+    with begin() as session:
+        who = session.scalars(select(Attribution.member_id)).first()
+        assert who is not None
+        later = territory_rows.attribution(
+            session, tenant, who, grounds[0], started_on=TODAY + 12 * DAY
+        )
+    longer = replace(SPRING, reassigns=True, ends_on=TODAY + 14 * DAY)
+    _edit(begin, id_, longer)
+    with begin() as session:
+        own = Attribution.campaign_id == id_
+        due = set(session.scalars(select(Attribution.due_on).where(own)))
+        moved = session.get_one(Attribution, later)
+        assert (moved.started_on, moved.paused_on) == (TODAY + 15 * DAY, None)
+    assert due == {TODAY + 14 * DAY}
