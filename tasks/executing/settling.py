@@ -12,8 +12,15 @@ from sqlalchemy.orm import Session
 from tasks.bulk import BulkUpdate, insert_many
 from tasks.claims import IS_LEASED
 from tasks.executing.verdicts import Verdict
+from tasks.failures.noting import Failure, note_executions
 from tasks.held import Claim
-from tasks.models.execution import SETTLED, Attempt, AttemptOutcome, Execution
+from tasks.models.execution import (
+    SETTLED,
+    Attempt,
+    AttemptOutcome,
+    Execution,
+    ExecutionState,
+)
 
 _ATTEMPTS: Final[Table] = Attempt.metadata.tables[Attempt.__tablename__]
 _NOT_BEGUN: Final = frozenset({AttemptOutcome.SKIPPED, AttemptOutcome.DEFERRED})
@@ -61,6 +68,7 @@ def settle_taken(
     _settle_taken(session, rows)
     attempts = [_attempt(each, now, now, worker, now) for each in verdicts]
     insert_many(session, _ATTEMPTS, attempts)
+    note_executions(session, _failed(verdicts), now)
 
 
 def settle(
@@ -77,7 +85,21 @@ def settle(
         (said[id_.int], claimed_at, effect_at) for id_, claimed_at, effect_at in owned
     ]
     insert_many(session, _ATTEMPTS, [_attempt(*each, worker, now) for each in ended])
+    note_executions(session, _failed([verdict for verdict, *_ in ended]), now)
     return {verdict.claim for verdict, *_ in ended}
+
+
+def _failed(verdicts: Sequence[Verdict]) -> list[Failure]:
+    return [
+        Failure(
+            each.claim.execution_id,
+            each.claim.congregation_id,
+            each.reason,
+            _cut(each.error, _ERROR_MAX),
+        )
+        for each in verdicts
+        if each.state is ExecutionState.FAILED
+    ]
 
 
 def _execution(verdict: Verdict, now: datetime) -> dict[str, Any]:

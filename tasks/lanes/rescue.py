@@ -21,6 +21,7 @@ from tasks import doorbell
 from tasks.congregation.notifications import settling as mails
 from tasks.congregation.vanished import take_back_long_jobs
 from tasks.crashpoints import reached
+from tasks.failures.noting import Failure, note_executions
 from tasks.lane import COUNT_CAP, Backlog, Bench
 from tasks.models.execution import Attempt, AttemptOutcome, Execution, ExecutionState
 from tasks.models.reason import SENTENCES, Reason
@@ -63,6 +64,7 @@ def sweep(bench: Bench, limit: int) -> RescueSweep:
             reached("in_rescue")
             doorbell.ask(session, "executions")
         states = {execution.id: execution.state for execution in overdue}
+        note_executions(session, _quarantined(overdue), now)
         deliveries = take_back(session, now, limit)
     with bench.begin() as session:
         mails_back = mails.take_back(session, now, limit)
@@ -109,6 +111,14 @@ def _take_back(execution: Execution, now: datetime, *, is_suspect: bool) -> None
     execution.error = "The worker did not come back."
     execution.run_at = now
     execution.move_to(ExecutionState.PENDING, at=now)
+
+
+def _quarantined(overdue: Sequence[Execution]) -> list[Failure]:
+    return [
+        Failure(each.id, each.congregation_id, each.reason, each.error)
+        for each in overdue
+        if each.state is ExecutionState.QUARANTINED
+    ]
 
 
 def _suspects(session: Session, executions: Sequence[Execution]) -> set[UUID]:

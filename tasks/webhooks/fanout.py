@@ -15,10 +15,12 @@ from sqlalchemy.orm import Session
 from tasks import doorbell
 from tasks.automation.records import chunks
 from tasks.bulk import among, is_postgres
+from tasks.failures.noting import note_retried
 from tasks.models.base import new_id
 from tasks.models.delivery import SETTLED, Delivery, DeliveryState
 from tasks.models.endpoint import Endpoint
 from tasks.models.event import Event
+from tasks.models.failure import FailedDelivery
 from tasks.models.outbox import OutboxEntry
 from tasks.webhooks.filters import asks_for
 from tasks.webhooks.messages import keep_messages
@@ -148,6 +150,7 @@ def _asked_again(
                 .returning(Delivery.id)
                 .execution_options(synchronize_session=False)
             ).all()
+    note_retried(session, FailedDelivery, revived, now)
     return [id_ for id_ in revived if id_ not in new]
 
 

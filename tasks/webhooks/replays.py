@@ -15,10 +15,12 @@ from sqlalchemy.orm import Session
 
 from tasks import doorbell
 from tasks.errors import Conflict, InvalidInput, NotFound
+from tasks.failures.noting import note_retried
 from tasks.models.congregation import Congregation
 from tasks.models.delivery import SETTLED, Delivery, DeliveryState
 from tasks.models.endpoint import Endpoint
 from tasks.models.event import Event
+from tasks.models.failure import FailedDelivery
 from tasks.operations.audit import Actor, Subject, record
 from tasks.operations.single import Answer
 from tasks.webhooks.fanout import LANE, anew
@@ -62,6 +64,7 @@ def retry_delivery(
     ).all()
     if not revived:
         return Answer.ALREADY
+    note_retried(session, FailedDelivery, [delivery_id], now)
     subject = Subject("delivery", str(delivery_id), delivery.congregation_id)
     summary = f"Asked for another try of {delivery.type} to {endpoint.url}"
     record(session, actor, "delivery.retried", subject, summary)
@@ -88,6 +91,7 @@ def retry_failed(
         .execution_options(synchronize_session=False)
     ).all()
     if revived:
+        note_retried(session, FailedDelivery, revived, now)
         summary = f"Asked for another try of {len(revived)} deliveries"
         tell(session, endpoint, actor, "endpoint.retried", summary)
         doorbell.ask(session, LANE)

@@ -10,6 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tasks import doorbell
+from tasks.failures.noting import Failure, note_deliveries
 from tasks.models.delivery import Delivery, DeliveryAttempt, DeliveryState
 from tasks.models.execution import AttemptOutcome
 from tasks.models.reason import SENTENCES, Reason
@@ -45,6 +46,12 @@ def take_back(session: Session, now: datetime, limit: int) -> list[UUID]:
             row.move_to(DeliveryState.PENDING, at=now)
     if overdue:
         doorbell.ask(session, LANE)
+    failed = [
+        Failure(row.id, row.congregation_id, row.reason, row.error)
+        for row in overdue
+        if row.state is DeliveryState.FAILED
+    ]
+    note_deliveries(session, failed, now)
     return [row.id for row in overdue]
 
 

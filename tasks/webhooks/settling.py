@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from tasks.automation.actions.base import Outcome
 from tasks.bulk import among
+from tasks.failures.noting import Failure, note_deliveries
 from tasks.models.delivery import Delivery, DeliveryAttempt, DeliveryState
 from tasks.models.endpoint import Endpoint, EndpointEnd
 from tasks.models.reason import Reason
@@ -55,6 +56,12 @@ def settle(
         _note(session, endpoint, row, verdict, now)
         words[held.delivery_id] = _word(row)
     session.flush()
+    failed = [
+        Failure(row.id, row.congregation_id, row.reason, row.error)
+        for row in rows.values()
+        if row.state is DeliveryState.FAILED
+    ]
+    note_deliveries(session, failed, now)
     return words
 
 
