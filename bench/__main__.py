@@ -1,7 +1,7 @@
 """``python -m bench [WHAT ...]``: measure, and write each figure to the note.
 
-Without WHAT: everything but ``size``, whose millions of rows take long to make, and
-``peers``, which have to be installed.  ``make bench`` and ``make bench-data`` call it.
+Without WHAT: everything but ``size`` and ``sync``, whose millions of rows take long to
+make, and ``peers``, which have to be installed.  ``make bench`` calls it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ SECTIONS: Final = {
     "sync": "syncing",
     "size": "size",
 }
-_USUAL: Final = tuple(name for name in SECTIONS if name not in {"size", "peers"})
+_USUAL: Final = tuple(
+    name for name in SECTIONS if name not in {"size", "peers", "sync"}
+)
 #: Settings that the command in the note shows, when they were given.
 _SHOWN: Final = (
     "RUNS",

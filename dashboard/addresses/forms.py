@@ -64,7 +64,7 @@ class AreaForm(OfficeForm):
         render_kw=_CODES,
     )
     urls = TextAreaField(
-        "Addresses of files",
+        "Web addresses of files",
         description="One in each line; a new sync offers them. Without them it offers "
         "the files of departments.",
         render_kw=_CODES,
@@ -92,7 +92,7 @@ class SyncForm(WithinForm):
     """From where addresses are to be read."""
 
     form = RadioField(
-        "Departments’ files",
+        "Whose files of departments",
         choices=[
             SelectChoice("ban", "BAN, the national address base"),
             SelectChoice("bano", "BANO, of OpenStreetMap"),
@@ -107,7 +107,7 @@ class SyncForm(WithinForm):
         render_kw={"autocomplete": "off", "maxlength": 200},
     )
     urls = TextAreaField(
-        "Or addresses of files",
+        "Or web addresses of files",
         description="One in each line.",
         render_kw={"rows": 2, "spellcheck": "false"},
     )

@@ -29,7 +29,7 @@ _COVERED: Final = """
     a.congregation_id = :of
     AND (a.postcode IN :postcodes OR a.insee IN :communes)
     AND (substr(a.insee, 1, 2) IN :departments OR substr(a.insee, 1, 3) IN :departments
-         OR a.insee IN :files_communes)
+         OR a.insee IN :file_communes)
 """
 #: Known addresses that the files do not have any more.
 _GONE: Final = f"""
@@ -137,13 +137,9 @@ class Change:
             "postcodes": sorted(self.wanted.postcodes) or [""],
             "communes": sorted(self.wanted.communes) or [""],
             "departments": sorted(self.places.departments) or [""],
-            "files_communes": sorted(self._file_communes()) or [""],
+            "file_communes": sorted(self.places.communes) or [""],
             "birth": new_id(self.now).hex[:24],
         }
-
-    def _file_communes(self) -> set[str]:
-        """Return what only files of single communes speak about."""
-        return self.places.communes if not self.places.departments else set()
 
 
 def n_known(session: Session, change: Change) -> int:
@@ -189,7 +185,7 @@ def _rename(connection: Connection, run: Callable[[str], int]) -> int:
 def _bound(statement: str) -> TextClause:
     made = text(statement)
     types: dict[str, TypeEngine[Any]] = {"of": Uuid(), "now": UtcDateTime()}
-    lists = ("postcodes", "communes", "departments", "files_communes")
+    lists = ("postcodes", "communes", "departments", "file_communes")
     return made.bindparams(
         *(bindparam(n, type_=kind) for n, kind in types.items() if _has(statement, n)),
         *(bindparam(n, expanding=True) for n in lists if _has(statement, n)),

@@ -73,7 +73,7 @@ class Wanted:
 
 @dataclass(slots=True)
 class Places:
-    """The communes that a file speaks about."""
+    """What files speak about: departments (BAN, BANO), or single communes (BAL)."""
 
     departments: set[str] = field(default_factory=set)
     communes: set[str] = field(default_factory=set)
@@ -81,10 +81,11 @@ class Places:
     elsewhere: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def add(self, insee: str, *, is_of_department: bool) -> None:
-        """Note a commune, and its department where a file is about one."""
-        self.communes.add(insee)
+        """Note what a file with this commune is about."""
         if is_of_department:
             self.departments.add(department_of(insee))
+        else:
+            self.communes.add(insee)
 
 
 def department_of(insee: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from tasks import long_jobs
 from tasks.congregation.addresses.areas import save_perimeter
 from tasks.congregation.addresses.reading import Lines
 from tasks.congregation.addresses.starting import cancel_sync, url_source
@@ -85,6 +86,23 @@ def test_a_cancelled_sync_changes_nothing(desk: Desk) -> None:
     assert desk.events == []
     with desk.make_session.begin() as session, pytest.raises(Conflict):
         cancel_sync(session, asked.id, ACTOR, desk.now)
+
+
+def test_it_is_too_late_to_cancel_what_is_being_written(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = desk.ask(ban(street(5)))
+    with desk.make_session.begin() as writer:
+        held = writer.get_one(Sync, asked.id, with_for_update=True)
+        if writer.get_bind().dialect.name == "sqlite":
+            return  # it has one writer at a time: who cancels waits for its end
+        monkeypatch.setattr(long_jobs, "CANCEL_WAIT_MS", 50)
+        with (
+            pytest.raises(Conflict, match="done in a moment"),
+            desk.make_session.begin() as session,
+        ):
+            cancel_sync(session, asked.id, ACTOR, desk.now)
+        assert held.cancel_asked_at is None
 
 
 def test_who_asked_hears_of_it_if_they_have_an_account(sqlite_desk: Desk) -> None:
