@@ -42,6 +42,7 @@ PAGES: Final = (
     "rules",
     "why",
     "operations",
+    "holds",
     "lanes",
     "congregations",
     "notifications",

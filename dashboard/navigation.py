@@ -36,6 +36,7 @@ SECTIONS: Final = (
     Section("outreach.index", "Outreach", "person-lines-fill"),
     Section("why.index", "Why?", "question-circle"),
     Section("operations.index", "Operations", "collection-play"),
+    Section("holds.index", "Holds", "pause-circle"),
     Section("lanes.index", "Lanes", "signpost-split"),
     Section("members.index", "Members", "person-vcard", group="Back office"),
     Section("groups.index", "Groups", "people-fill", group="Back office"),

@@ -16,6 +16,7 @@ PAGES: Final[Mapping[str, tuple[str, str]]] = {
     "execution": ("executions.detail", "execution_id"),
     "scheduled_job": ("scheduled.detail", "job_id"),
     "operation": ("operations.detail", "operation_id"),
+    "hold": ("holds.detail", "hold_id"),
     "lane": ("lanes.detail", "name"),
     "source": ("sources.detail", "source_id"),
     "feed": ("sources.feed", "feed_id"),

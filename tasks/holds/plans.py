@@ -17,7 +17,8 @@ from tasks.automation.guard import why_not
 from tasks.automation.records import chunks
 from tasks.bulk import among
 from tasks.errors import InvalidInput
-from tasks.holds.setting import find, lift
+from tasks.holds.finding import find
+from tasks.holds.setting import lift
 from tasks.models import (
     SENTENCES,
     Channel,

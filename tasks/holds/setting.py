@@ -7,26 +7,18 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, or_, select, true
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tasks.db import Scope, scope_of
 from tasks.errors import Conflict, InvalidInput, NotFound
+from tasks.holds.finding import find, holds_now, in_words, is_active
 from tasks.models import Channel, Congregation, Hold, HoldKind, Rule
 from tasks.operations.audit import Actor, Subject, record
 
 WHY_MAX: Final = 300
 #: A hold that ends by itself ends within this time.
 LONGEST: Final = timedelta(days=90)
-
-#: What operators call the channels.
-CHANNELS: Final = {
-    Channel.EMAIL: "mails of rules",
-    Channel.WEBHOOK: "webhooks of rules",
-    Channel.NOTIFY: "chat and push messages of rules",
-    Channel.DELIVERIES: "deliveries to webhook endpoints",
-    Channel.NOTIFICATIONS: "notification mails",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,41 +89,6 @@ def lift(
     return True
 
 
-def find(session: Session, hold_id: UUID, *, lock: bool = False) -> Hold:
-    """Return a hold.
-
-    Raises:
-        NotFound: the session sees no such hold.
-    """
-    wanted = select(Hold).where(Hold.id == hold_id, seen_by(session))
-    if lock:
-        wanted = wanted.with_for_update()
-    row = session.scalars(wanted.execution_options(populate_existing=True)).first()
-    if row is None:
-        raise NotFound("unknown_hold", "There is no such hold.")
-    return row
-
-
-def is_active(row: Hold, now: datetime) -> bool:
-    """Whether it still holds."""
-    return row.lifted_at is None and (row.until is None or row.until > now)
-
-
-def holds_now(now: datetime) -> ColumnElement[bool]:
-    """Return what makes a hold one that holds."""
-    is_open = or_(Hold.until.is_(None), Hold.until > now)
-    return and_(Hold.lifted_at.is_(None), is_open)
-
-
-def seen_by(session: Session) -> ColumnElement[bool]:
-    """Return which holds concern the congregations that a session sees."""
-    scope = scope_of(session)
-    if scope is Scope.EVERY:
-        return true()
-    own = Hold.congregation_id.in_(tuple(scope))
-    return or_(Hold.congregation_id.is_(None), own)
-
-
 def audit(session: Session, row: Hold, actor: Actor, verb: str, summary: str) -> None:
     """Leave an entry about a hold."""
     after: dict[str, Any] = {
@@ -147,14 +104,13 @@ def audit(session: Session, row: Hold, actor: Actor, verb: str, summary: str) ->
 
 def _named(session: Session, what: What) -> tuple[What, str]:
     """Return what is meant with its congregation, and in words."""
-    channel = CHANNELS[what.channel] if what.channel else "everything that leaves"
     if what.rule_id is not None:
         rule = session.scalars(select(Rule).where(Rule.id == what.rule_id)).first()
         if rule is None or rule.deleted_at is not None:
             raise NotFound("unknown_rule", "There is no such rule.", field="rule_id")
         return (
             What(rule.congregation_id, what.channel, rule.id),
-            f"{channel} of the rule “{rule.name}”",
+            in_words(what.channel, is_rule=True, name=rule.name),
         )
     if what.congregation_id is not None:
         wanted = select(Congregation.name).where(
@@ -167,14 +123,14 @@ def _named(session: Session, what: What) -> tuple[What, str]:
                 "There is no such congregation.",
                 field="congregation_id",
             )
-        return what, f"{channel} of {name}"
+        return what, in_words(what.channel, is_rule=False, name=name)
     if scope_of(session) is not Scope.EVERY:
         raise InvalidInput(
             "not_everywhere",
             "Only operators of all congregations may hold what leaves for all of them.",
             field="congregation_id",
         )
-    return what, channel
+    return what, in_words(what.channel, is_rule=False, name=None)
 
 
 def _reason(why: str) -> str:

@@ -60,6 +60,8 @@ LISTS = {
     "sync-new": "/addresses/syncs/new",
     "areas": "/addresses/areas",
     "area": "/addresses/areas/st-bonifatius",
+    "holds": "/holds/",
+    "hold-new": "/holds/new",
     "transfers": "/transfers/",
     "export-archive": "/transfers/export",
     "import-archive": "/transfers/import",

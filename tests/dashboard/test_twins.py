@@ -16,6 +16,7 @@ from werkzeug.routing import Rule as Route
 from dashboard.operators.models import RoleName
 from tasks.clock import utcnow
 from tasks.db import sessions
+from tasks.holds.setting import What, hold
 from tasks.models import (
     Attempt,
     AttemptOutcome,
@@ -28,6 +29,7 @@ from tasks.models import (
     Event,
     ExecutionMessage,
     ExecutionState,
+    Hold,
     OfCongregation,
     Operation,
     OperationKind,
@@ -163,6 +165,7 @@ def _twin(session: Session, slug: str, mark: str, storage: Storage) -> Twin:
         Actor("system"),
         note=mark,
     )
+    kept = hold(session, What(rule_id=rule.id), mark, Actor(mark), now=NOW)
     operation = Operation(
         congregation_id=tenant,
         kind=OperationKind.RETRY_EXECUTIONS,
@@ -213,6 +216,7 @@ def _twin(session: Session, slug: str, mark: str, storage: Storage) -> Twin:
             "execution_id": str(execution.id),
             "job_id": str(job.id),
             "operation_id": str(operation.id),
+            "hold_id": str(kept.id),
             "token_id": str(token.id),
             "engagement_id": str(engaged.id),
             "contact_id": str(engaged.contact_id),
@@ -280,7 +284,8 @@ def _rows_of(make_db: sessionmaker[Session], twin: Twin) -> dict[str, list[objec
         found: dict[str, list[object]] = {}
         for mapper in Base.registry.mappers:
             model = mapper.class_
-            if issubclass(model, OfCongregation) or model in (AuditEntry, Operation):
+            may_be_of_one = (AuditEntry, Hold, Operation)
+            if issubclass(model, OfCongregation) or model in may_be_of_one:
                 table = Base.metadata.tables[model.__tablename__]
                 rows = session.execute(
                     select(table).where(table.c.congregation_id == twin.id)
