@@ -15,6 +15,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tasks.automation.actions.base import Effects
+from tasks.congregation.addresses.perimeters import read_geojson
 from tasks.congregation.transfer import starting
 from tasks.congregation.transfer.entities import ENTITIES
 from tasks.lane import Bench
@@ -50,6 +51,7 @@ from tests.support.factories import NOW
 from tests.support.fakes import FakePost
 
 ANNA = Actor("anna@example.org")
+TRIANGLE = '{"type": "Polygon", "coordinates": [[[6, 48], [7, 48], [7, 49], [6, 48]]]}'
 PDF_ONE = b"%PDF-1.4 one"
 PDF_TWO = b"%PDF-1.4 two"
 Begin = Callable[[], AbstractContextManager[Session]]
@@ -119,10 +121,7 @@ def fill(session: Session, of: UUID, storage: LocalStorage) -> None:
             AddressArea(
                 **tenant,
                 postcodes=["54000"],
-                perimeter={
-                    "type": "Polygon",
-                    "coordinates": [[[0, 0], [1, 1], [0, 0]]],
-                },
+                perimeter=read_geojson(TRIANGLE),
             ),
             Address(
                 **tenant,

@@ -44,6 +44,8 @@ def apply(
         for rows in intake.staging.waiting(place, is_new=True):
             if entity.name == FILES:
                 _add_files(session, _typed(entity, rows, of), files, now)
+            elif entity.omits:  # those columns have defaults
+                session.execute(insert(entity.table), _typed(entity, rows, of))
             else:
                 intake.wire(entity).write(session, rows)
         for rows in intake.staging.waiting(place, is_new=False):

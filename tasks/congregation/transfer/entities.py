@@ -7,15 +7,14 @@ what must be unique, is read from the tables themselves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
 from sqlalchemy import and_
 
-from tasks.congregation.names import folded
-from tasks.congregation.transfer.entity import Entity, Row, Spans, Unique
-from tasks.errors import InvalidInput
+from tasks.congregation.transfer import checks
+from tasks.congregation.transfer.entity import Entity, Spans, Unique
 from tasks.models import (
     Account,
     AccountDuty,
@@ -35,45 +34,13 @@ from tasks.models import (
 from tasks.models.address import Address, AddressArea
 from tasks.models.document import BoardSection, Document, DocumentVersion, StoredFile
 from tasks.models.notification import NotificationPreference
-from tasks.outbound.mailboxes import BadAddress, normal_address
-
-
-def _search_name(row: Row) -> str:
-    return folded(f"{row['last_name']} {row['first_name']}")[:255]
-
-
-def _address(text: str) -> str:
-    try:
-        return normal_address(text) if text else ""
-    except BadAddress as error:
-        raise InvalidInput("bad_address", "is no e-mail address") from error
-
-
-def _needed_address(text: str) -> str:
-    if not text:
-        raise InvalidInput("bad_address", "is empty")
-    return _address(text)
-
-
-def _is_in_order(first: str, last: str) -> Callable[[Row], tuple[str, str] | None]:
-    def check(row: Row) -> tuple[str, str] | None:
-        if row[last] is not None and row[last] < row[first]:
-            return last, f"is before “{first}”"
-        return None
-
-    return check
-
-
-def _is_active(row: Row) -> bool:
-    return row["activated_at"] is not None and row["ended_at"] is None
-
 
 #: Every table that travels, each behind what it refers to.
 ENTITIES: Final = (
     Entity(
         Member,
-        derives={"search_name": _search_name},
-        cleans={"email": _address},
+        derives={"search_name": checks.search_name},
+        cleans={"email": checks.address},
         alike=("search_name", "birth_date"),
     ),
     Entity(EmergencyContact, is_about_people=True),
@@ -82,7 +49,11 @@ ENTITIES: Final = (
     Entity(
         Account,
         key=("email",),
-        cleans={"email": _needed_address},
+        cleans={
+            "email": checks.needed_address,
+            "timezone": checks.timezone,
+            "locale": checks.locale,
+        },
         is_about_people=True,
     ),
     Entity(Duty, key=("key",)),
@@ -92,8 +63,10 @@ ENTITIES: Final = (
     Entity(Territory, key=("number",)),
     Entity(
         Campaign,
+        # It tells what was done here, by the ids that rows have here.
+        omits=frozenset({"report"}),
         key=("name", "starts_on"),
-        checks=_is_in_order("starts_on", "ends_on"),
+        checks=checks.in_order("starts_on", "ends_on"),
         spans=Spans(
             "starts_on",
             "ends_on",
@@ -103,15 +76,23 @@ ENTITIES: Final = (
         uniques_more=(
             Unique(
                 (),
-                _is_active,
+                checks.is_active,
                 and_(Campaign.activated_at.is_not(None), Campaign.ended_at.is_(None)),
             ),
         ),
     ),
     Entity(CampaignTerritory),
-    Entity(Attribution, checks=_is_in_order("started_on", "ended_on")),
-    Entity(AddressArea),
-    Entity(Address, key=("key",)),
+    Entity(Attribution, checks=checks.in_order("started_on", "ended_on")),
+    Entity(
+        AddressArea,
+        cleans={
+            "postcodes": checks.texts,
+            "communes": checks.texts,
+            "urls": checks.texts,
+            "perimeter": checks.perimeter,
+        },
+    ),
+    Entity(Address, key=("key",), checks=checks.is_a_place),
     Entity(BoardSection, key=("name",)),
     Entity(
         StoredFile,
@@ -136,7 +117,7 @@ ENTITIES: Final = (
     Entity(
         Document,
         needs_files=True,
-        derives={"search_title": lambda row: folded(row["title"])[:200]},
+        derives={"search_title": checks.search_title},
     ),
     Entity(DocumentVersion, needs_files=True),
     Entity(

@@ -54,8 +54,8 @@ class Entity:
     omits: frozenset[str] = frozenset()
     #: Columns that are made of others, so that they can be trusted.
     derives: Mapping[str, Callable[[Row], Any]] = field(default_factory=dict)
-    #: Texts that are looked at; may raise InvalidInput.
-    cleans: Mapping[str, Callable[[str], Any]] = field(default_factory=dict)
+    #: Values that are looked at; may raise InvalidInput, with the end of a sentence.
+    cleans: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     #: What rows must be besides their columns: a field and a sentence, or None.
     checks: Callable[[Row], tuple[str, str] | None] | None = None
     #: A column that means a row of one or another entity, as a second one says.

@@ -7,8 +7,7 @@ unique, is looked up in ``staging`` and in short transactions that only read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from tasks.congregation.transfer import rows
@@ -26,16 +25,31 @@ from tasks.models.base import new_id
 
 #: Rows that are looked at together.
 BATCH: Final = 500
+#: Bytes of rows that are looked at together; one more row may go beyond it.
+BYTES: Final = 4_000_000
 _FORGOTTEN: Final = "somebody who was anonymised here stays so."
 
 
 def take_in(intake: Intake) -> None:
     """Read everything; afterwards the report says whether it can be written."""
     for entity in ENTITIES:
-        raws = intake.layout.rows(entity)
-        while batch := list(islice(raws, BATCH)):
+        for batch in _batches(intake.layout.rows(entity)):
             _take(intake, entity, batch)
     intake.layout.conclude(intake.report)
+
+
+def _batches(raws: Iterable[Raw]) -> Iterator[Sequence[Raw]]:
+    """Yield some rows at once, and fewer where they are large."""
+    batch: list[Raw] = []
+    size = 0
+    for raw in raws:
+        batch.append(raw)
+        size += raw.size
+        if len(batch) == BATCH or size >= BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
 def _take(intake: Intake, entity: Entity, batch: Sequence[Raw]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import Any, Final, NamedTuple, NoReturn, Protocol
 
 from tasks.congregation.transfer.contents import fault_of
@@ -16,6 +16,8 @@ from tasks.congregation.transfer.report import Report
 
 #: What our archives hold besides tables that come in.
 _KNOWN: Final = ("congregation", "audit-entries")
+#: Fields that are not known here and are counted; whoever makes them up has more.
+_UNKNOWN_MAX: Final = 100
 #: The entity whose rows come with a file each.
 FILES: Final = "stored-files"
 
@@ -27,6 +29,7 @@ class Raw(NamedTuple):
     line: int
     values: Mapping[str, Any] | None
     problem: str = ""
+    size: int = 0  # bytes of the line
 
 
 class Layout(Protocol):
@@ -63,7 +66,7 @@ class Lines:
             n += 1
             self.heard(len(line))
             try:
-                yield Raw(file, number, _object(line))
+                yield Raw(file, number, _object(line), size=len(line))
             except (ValueError, RecursionError):
                 yield Raw(file, number, None, "is no JSON object")
         self.counts[name] = n
@@ -91,12 +94,17 @@ class OurLayout:
         known = {column.name for column in entity.columns}
         for raw in self._lines.objects(entity.name):
             if raw.values is not None:
-                for name in raw.values.keys() - known:
-                    self._unknown[entity.name, name[:60]] += 1
+                self._count_unknown(entity.name, raw.values.keys() - known)
                 if entity.name == FILES:
                     fault = fault_of(self._lines.archive, dict(raw.values))
                     raw = raw._replace(values=None, problem=fault) if fault else raw
             yield raw
+
+    def _count_unknown(self, entity: str, names: Set[str]) -> None:
+        for name in names:
+            key = entity, name[:60]
+            if key in self._unknown or len(self._unknown) < _UNKNOWN_MAX:
+                self._unknown[key] += 1
 
     def field(self, entity: Entity, column: str) -> str:
         """Return what the archive calls a column: as we do."""

@@ -18,8 +18,9 @@ from tasks.congregation.transfer.layouts import Lines, Raw
 from tasks.congregation.transfer.public_board import Board
 from tasks.congregation.transfer.public_names import FILES, NAMES
 from tasks.congregation.transfer.reading import Archive, Heard
-from tasks.congregation.transfer.refusing import shown
+from tasks.congregation.transfer.refusing import ArchiveRefused, shown
 from tasks.congregation.transfer.report import Report
+from tasks.congregation.transfer.rows import OLD_MAX
 
 Object = Mapping[str, Any]
 _USERS: Final = "users"
@@ -43,6 +44,8 @@ _WORDS: Final = frozenset({"kind", "method"})
 #: Words that mean ours, where they differ by more than case and hyphens.
 _SYNONYMS: Final[Mapping[str, str]] = {"shop": "shops", "hotels": "hotel"}
 _GENDERS: Final[Mapping[Any, Any]] = {True: "male", False: "female"}
+#: Accounts that are kept in mind, for the consents that they gave.
+ACCOUNTS_MAX: Final = 500_000
 _PLACEHOLDER: Final = "@placeholder.unitae.app"
 #: Files of the archive that say nothing that could come in.
 _SILENT: Final = frozenset({"congregation"})
@@ -116,7 +119,7 @@ class PublicLayout:
             return self._account(said, is_user)
         row = self._converted(name, said)
         if name == "consents":
-            row["member_id"] = self._member_of.get(str(said.get("userId")))
+            row["member_id"] = self._member_of.get(str(said.get("userId"))[:OLD_MAX])
             if row["member_id"] is None:
                 self._left["consents are left out: nobody of ours gave them."] += 1
                 return None
@@ -135,7 +138,12 @@ class PublicLayout:
         member = said.get("memberId")
         if is_user:
             member = said.get("id") if _is_member(said) else None
-        self._member_of[str(said.get("id"))] = member
+        self._member_of[str(said.get("id"))[:OLD_MAX]] = member
+        if len(self._member_of) > ACCOUNTS_MAX:
+            raise ArchiveRefused(
+                "archive_too_large",
+                f"The archive has more than {ACCOUNTS_MAX} accounts.",
+            )
         if str(said.get("email", "")).endswith(_PLACEHOLDER):
             self._left["accounts are left out: they only stood for a member."] += 1
             return None

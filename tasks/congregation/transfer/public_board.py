@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sized
 from typing import Any, Final
 
 from tasks.congregation.transfer.contents import Content, content_of
 from tasks.congregation.transfer.layouts import Lines, Raw
 from tasks.congregation.transfer.reading import Archive
+from tasks.congregation.transfer.refusing import ArchiveRefused
+from tasks.congregation.transfer.rows import OLD_MAX
 
 _DOCUMENTS: Final = "board-documents"
 _VERSIONS: Final = "board-document-versions"
+#: Documents that are kept in mind, for the rows of their versions.
+DOCUMENTS_MAX: Final = 100_000
 _FOLDER: Final = "files/board/"
 _NO_FILE: Final = "documents or versions are left out: the archive has no PDF of them."
 
@@ -35,7 +39,8 @@ class Board:
         self._contents: dict[str, Content] = {}  # name of the file -> what it is
         self._entries: dict[str, str] = {}  # SHA-256 -> entry
         self._n_versions: Counter[str] = Counter()  # by document
-        self._documents: dict[str, Mapping[str, Any]] = {}  # those that have a file
+        #: Of documents that have a file: its name, and when they were made.
+        self._documents: dict[str, tuple[str, object]] = {}
 
     def rows(self, name: str) -> Iterator[Raw]:
         """Yield the rows of an entity of the board; files come first."""
@@ -55,7 +60,8 @@ class Board:
                 if said is None:
                     continue  # told where its rows are read
                 if file == _VERSIONS:
-                    self._n_versions[str(said.get("documentId"))] += 1
+                    self._n_versions[str(said.get("documentId"))[:OLD_MAX]] += 1
+                    _refuse_many(self._n_versions)
                 name = _base(said.get("uri"))
                 if name is None or name in self._contents:
                     continue
@@ -89,8 +95,8 @@ class Board:
             if name not in self._contents:
                 self._left[_NO_FILE] += 1
                 continue
-            old = str(said.get("id"))
-            self._documents[old] = said
+            old = str(said.get("id"))[:OLD_MAX]
+            self._keep(old, name or "", said.get("createdAt"))
             yield raw._replace(
                 values={
                     "id": said.get("id"),
@@ -115,29 +121,40 @@ class Board:
             if said is None:
                 yield raw
                 continue
-            old, name = str(said.get("documentId")), _base(said.get("uri"))
+            old = str(said.get("documentId"))[:OLD_MAX]
+            name = _base(said.get("uri"))
             if old not in self._documents or name not in self._contents:
                 self._left[_NO_FILE] += 1
                 continue
             n_seen[old] += 1
-            yield raw._replace(values=self._version(said, old, name, n_seen[old]))
-        for line, (old, said) in enumerate(self._documents.items(), 1):
-            name = _base(said.get("uri")) or ""
-            number = self._n_versions[old] + 1
-            values = self._version(said, old, name, number)
+            at = said.get("createdAt")
+            yield raw._replace(values=self._version(at, old, name, n_seen[old]))
+        for line, (old, (name, at)) in enumerate(self._documents.items(), 1):
+            values = self._version(at, old, name, self._n_versions[old] + 1)
             yield Raw(f"{_DOCUMENTS}.ndjson", line, values)
 
-    def _version(
-        self, said: Mapping[str, Any], old: str, name: str, number: int
-    ) -> dict[str, Any]:
+    def _keep(self, old: str, name: str, at: object) -> None:
+        """Keep in mind what the row of the current version is made of."""
+        self._documents[old] = name, at if isinstance(at, str) else None
+        _refuse_many(self._documents)
+
+    def _version(self, at: object, old: str, name: str, number: int) -> dict[str, Any]:
         return {
             "document_id": old,
             "number": number,
             "file_id": self._contents[name].sha256,
             "filename": name,
             "uploaded_by": "",
-            "created_at": said.get("createdAt"),
+            "created_at": at,
         }
+
+
+def _refuse_many(kept: Sized) -> None:
+    if len(kept) > DOCUMENTS_MAX:
+        raise ArchiveRefused(
+            "archive_too_large",
+            f"The archive has more than {DOCUMENTS_MAX} documents.",
+        )
 
 
 def _base(uri: object) -> str | None:

@@ -22,8 +22,8 @@ from tasks.congregation.transfer.refusing import ArchiveRefused, shown
 
 #: Bytes that are unpacked at once.
 PIECE: Final = 1 << 18
-#: Bytes of one row; the longest text of ours has 2 000 characters.
-LINE_MAX: Final = 1_000_000
+#: Bytes of one row; a perimeter may have two million.
+LINE_MAX: Final = 4_000_000
 #: Told after every piece, with the bytes that were unpacked.
 Heard = Callable[[int], None]
 

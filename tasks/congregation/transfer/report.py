@@ -40,6 +40,7 @@ class Report:
     _conflicts: dict[str, list[int]] = field(default_factory=dict)
     _n_conflicts: Counter[str] = field(default_factory=Counter)
     _alike: dict[str, list[int]] = field(default_factory=dict)
+    _n_alike: Counter[str] = field(default_factory=Counter)
     _left: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def problem(self, file: str, line: int, name: str, sentence: str) -> None:
@@ -64,7 +65,10 @@ class Report:
 
     def alike(self, entity: str, line: int) -> None:
         """Tell that a new row looks like one that is here."""
-        self._alike.setdefault(entity, []).append(line)
+        self._n_alike[entity] += 1
+        lines = self._alike.setdefault(entity, [])
+        if len(lines) < LINES_SHOWN:
+            lines.append(line)
 
     def leave(self, entity: str, why: str) -> None:
         """Count a row that is left out."""
@@ -79,9 +83,9 @@ class Report:
     def as_json(self) -> dict[str, Any]:
         """Return it as a transfer keeps it."""
         alike = [
-            f"{len(lines)} of “{name}” have the name and birthday of somebody who is "
-            f"here, and are added beside them (line {_lines(lines)})."
-            for name, lines in self._alike.items()
+            f"{n} of “{name}” have the name and birthday of somebody who is here, and "
+            f"are added beside them (line {_lines(self._alike[name], n)})."
+            for name, n in self._n_alike.items()
         ]
         left = [
             f"{n} of “{entity}” left out: {why}"
@@ -109,6 +113,6 @@ class Report:
         }
 
 
-def _lines(lines: Sequence[int]) -> str:
-    some = ", ".join(str(line) for line in lines[:LINES_SHOWN])
-    return some if len(lines) <= LINES_SHOWN else f"{some} …"
+def _lines(lines: Sequence[int], n: int) -> str:
+    some = ", ".join(str(line) for line in lines)
+    return some if n <= len(lines) else f"{some} …"

@@ -99,6 +99,8 @@ def _read_field(
         incoming.faults.append((name, error.message))
     except ValueError as error:
         incoming.faults.append((name, str(error)))
+    except RecursionError:
+        incoming.faults.append((name, "is nested too deep"))
 
 
 def _old(value: object) -> str | None:

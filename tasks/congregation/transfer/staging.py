@@ -16,6 +16,8 @@ from uuid import UUID
 
 #: Rows that are handed out at once.
 BATCH: Final = 1_000
+#: Bytes of rows that are handed out at once; one more row may go beyond it.
+BYTES: Final = 4_000_000
 _TABLES: Final = """
 CREATE TABLE ids (
     entity INTEGER, old TEXT, row_id TEXT, needs_ref INTEGER, is_frozen INTEGER,
@@ -121,5 +123,13 @@ class Staging:
             "SELECT row FROM waiting WHERE entity = ? AND is_new = ? ORDER BY n",
             (entity, is_new),
         )
-        while some := found.fetchmany(BATCH):
-            yield [json.loads(row) for (row,) in some]
+        rows: list[Any] = []
+        size = 0
+        for (row,) in found:
+            rows.append(json.loads(row))
+            size += len(row)
+            if len(rows) == BATCH or size >= BYTES:
+                yield rows
+                rows, size = [], 0
+        if rows:
+            yield rows

@@ -51,6 +51,8 @@ STAYS: Final[Mapping[str, str]] = MappingProxyType(
         "audit_entries": "It goes out where that is asked for, and never comes in.",
         "idempotency_records": _HISTORY,
         "daily_runs": _HISTORY,
+        "congregation_rollups": _HISTORY,
+        "rule_rollups": _HISTORY,
         "syncs": _HISTORY,
         "transfers": _HISTORY,
         "external_refs": "It says where rows came from; each import writes its own.",

@@ -33,6 +33,10 @@ Read = Callable[[Any], Any]
 
 #: Signs that a database does not keep: NUL, and halves of pairs.
 _UNKEPT: Final = re.compile("[\x00\ud800-\udfff]")
+#: Signs that steer: in one line, such as a name, they have no place.
+_CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f]")
+#: Longer texts may have several lines.
+_LINE_MAX: Final = 500
 _HEX: Final = re.compile("[0-9a-f]*")
 
 
@@ -70,6 +74,8 @@ def _reader_of(kind: TypeEngine[Any]) -> Read:
 
 
 def _text(most: int | None) -> Read:
+    is_line = most is not None and most <= _LINE_MAX
+
     def read(value: Any) -> str:  # noqa: ANN401  # from JSON
         if not isinstance(value, str):
             raise ValueError("is not a text")
@@ -77,6 +83,11 @@ def _text(most: int | None) -> Read:
             raise ValueError(f"is longer than {most} characters")
         if _UNKEPT.search(value):
             raise ValueError("holds a sign that cannot be kept")
+        if is_line and _CONTROL.search(value):
+            line = " ".join(value.split())  # such as an address in several lines
+            if _CONTROL.search(line):
+                raise ValueError("holds a control character")
+            return line
         return value
 
     return read
@@ -160,6 +171,8 @@ def _json(value: Any) -> Any:  # noqa: ANN401  # from JSON
 def _has_unkept(value: Any) -> bool:  # noqa: ANN401  # from JSON
     if isinstance(value, str):
         return bool(_UNKEPT.search(value))
+    if isinstance(value, float):
+        return not math.isfinite(value)  # 1e999 is
     if isinstance(value, dict):
         return any(_has_unkept(k) or _has_unkept(v) for k, v in value.items())
     return isinstance(value, list) and any(map(_has_unkept, value))

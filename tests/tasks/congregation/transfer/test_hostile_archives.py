@@ -12,7 +12,7 @@ from zipfile import ZIP_DEFLATED, ZIP_LZMA, ZipFile
 
 import pytest
 
-from tasks.congregation.transfer import directory, reading
+from tasks.congregation.transfer import directory
 from tasks.congregation.transfer.reading import open_archive
 from tasks.congregation.transfer.refusing import ArchiveRefused
 from tests.support import archives
@@ -195,7 +195,7 @@ def test_all_entries_together_have_limits(
 
 
 def test_a_line_has_a_limit(tmp_path: Path) -> None:
-    path = write(tmp_path / "a", {"members": [ROW | {"notes": "x" * 1_000_000}]})
+    path = write(tmp_path / "a", {"members": [ROW | {"notes": "x" * 4_000_000}]})
     with (
         open_archive(path) as archive,
         pytest.raises(ArchiveRefused, match="Line 1 of"),
@@ -224,4 +224,3 @@ def test_a_good_archive_is_read_line_by_line_as_zip64_too(tmp_path: Path) -> Non
         assert [n for n, _ in archive.lines("members")] == [1]
         assert archive.names == {"data/members.ndjson"}
         assert sum(heard) == archive.size_of("data/members.ndjson")
-    assert reading.LINE_MAX == 1_000_000

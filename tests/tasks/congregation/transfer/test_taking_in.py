@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -28,6 +29,14 @@ CAMPAIGN = {
     "starts_on": "2026-03-01",
     "ends_on": "2026-03-09",
 }
+ADDRESS = {
+    "id": "1",
+    "key": "54395 rue haute 1",
+    "number": "1",
+    "street": "Rue Haute",
+    "insee": "54395",
+}
+AREA = {"postcodes": ["54000"]}
 SECTION = {"id": "s", "name": "Rosters"}
 
 
@@ -62,6 +71,38 @@ WRONG: dict[str, tuple[dict[str, list[Any]], tuple[str, int, str, str]]] = {
     "NUL": (
         {"members": [ADA | {"notes": "a\0b"}]},
         ("members.ndjson", 1, "notes", "cannot be kept"),
+    ),
+    "control character": (
+        {"members": [ADA | {"phone": "1\x1b2"}]},
+        ("members.ndjson", 1, "phone", "control character"),
+    ),
+    "no number of JSON": (
+        {"address-areas": [AREA | {"version": float("inf")}]},
+        ("address-areas.ndjson", 1, "", "no JSON object"),
+    ),
+    "no texts": (
+        {"address-areas": [AREA | {"urls": [1]}]},
+        ("address-areas.ndjson", 1, "urls", "list of short texts"),
+    ),
+    "no perimeter": (
+        {"address-areas": [AREA | {"perimeter": {"type": "Point"}}]},
+        ("address-areas.ndjson", 1, "perimeter", "is no perimeter"),
+    ),
+    "half a place": (
+        {"addresses": [ADDRESS | {"lat": 1.5}]},
+        ("addresses.ndjson", 1, "lat", "without “lon”"),
+    ),
+    "no place": (
+        {"addresses": [ADDRESS | {"lat": 91, "lon": 1}]},
+        ("addresses.ndjson", 1, "lat", "no place on earth"),
+    ),
+    "no time zone": (
+        {"accounts": [{"id": "a", "email": "a@b.example", "timezone": "../x"}]},
+        ("accounts.ndjson", 1, "timezone", "no time zone"),
+    ),
+    "no language": (
+        {"accounts": [{"id": "a", "email": "a@b.example", "locale": "xx"}]},
+        ("accounts.ndjson", 1, "locale", "none of these: en, fr"),
     ),
     "half a pair": (
         {"members": [ADA | {"notes": "\ud800"}]},
@@ -165,6 +206,48 @@ def test_every_problem_is_named_by_file_line_and_field(
     with sqlite_begin() as session:
         assert session.scalar(select(func.count()).select_from(Member)) == 0
         assert session.scalar(select(func.count()).select_from(Territory)) == 0
+
+
+def test_values_that_no_database_takes_are_found_before_it_is_asked(
+    sqlite_begin: Begin, tmp_path: Path
+) -> None:
+    with sqlite_begin() as session:
+        of = factories.congregation(session)
+    at = rows.bench(sqlite_begin, tmp_path / "files")
+    deep = b"[" * 400 + b"]" * 400
+    lines = [
+        archives.lines([AREA | {"perimeter": 0}]).replace(b": 0", b": 1e999"),
+        archives.lines([AREA | {"perimeter": 0}]).replace(b"0}", deep + b"}"),
+        archives.lines([AREA | {"version": 0}]).replace(b"0}", b"9" * 5_000 + b"}"),
+    ]
+    for line in lines:
+        data = {"data/address-areas.ndjson": line}
+        told = archives.as_json(archives.manifest(data))
+        path = archives.write_raw(tmp_path / "a", {"manifest.json": told, **data})
+        checked = rows.check(at, of, path.read_bytes())
+        assert checked.report["n_problems"] == 1, (checked.error, checked.report)
+
+
+def test_large_rows_and_made_up_fields_go_by_in_bounded_memory(
+    sqlite_begin: Begin, tmp_path: Path
+) -> None:
+    """Rows of a megabyte, each with thousands of fields that nobody knows."""
+    with sqlite_begin() as session:
+        of = factories.congregation(session)
+    at = rows.bench(sqlite_begin, tmp_path / "files")
+    many = [
+        ADA | {"id": str(n)} | {f"f{n}-{k}": "x" * 50 for k in range(3_000)}
+        for n in range(100)
+    ]
+    archive = _archive(tmp_path, {"members": many})
+    del many
+    tracemalloc.start()
+    checked = rows.check(at, of, archive)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert checked.report["counts"]["members"]["new"] == 100
+    assert len(checked.report["warnings"]) < 30
+    assert peak < 32_000_000, peak  # all rows at once would take 100 MB
 
 
 def test_all_problems_are_counted_and_some_are_listed(
