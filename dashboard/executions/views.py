@@ -23,8 +23,8 @@ from tasks.clock import utcnow
 from tasks.errors import Conflict
 from tasks.models import ExecutionState
 from tasks.operations.executions import cancel_execution, retry_execution
-from tasks.operations.matching import SEARCH_WINDOW
 from tasks.operations.single import Answer
+from tasks.search.conditions import SEARCH_WINDOW
 
 bp = Blueprint("executions", __name__, url_prefix="/executions")
 

@@ -17,10 +17,10 @@ from dashboard.watching import asked, is_unchanged, watch
 from dashboard.web import render
 from tasks.clock import utcnow
 from tasks.errors import Conflict
-from tasks.operations.matching import SEARCH_WINDOW
 from tasks.operations.scheduled_jobs import cancel_job
 from tasks.operations.scheduled_jobs import run_now as let_run_now
 from tasks.operations.single import Answer
+from tasks.search.conditions import SEARCH_WINDOW
 
 bp = Blueprint("scheduled", __name__, url_prefix="/scheduled")
 

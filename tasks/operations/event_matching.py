@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from tasks.models import Event
 from tasks.operations.event_subjects import about
 from tasks.operations.matching import as_json
+from tasks.search.events import event_conditions
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class EventMatching:
     podcast_id: str | None = None
     booking_id: str = ""
     text: str = ""  # see ``event_subjects.about``
+    query: str = ""  # ``field:value`` terms, see ``tasks.search``
     since: datetime | None = None  # heard of
     until: datetime | None = None  # heard of; not included
 
@@ -40,7 +42,18 @@ class EventMatching:
 def events_that_match(
     session: Session, matching: EventMatching
 ) -> Iterator[ColumnElement[bool]]:
-    """Yield what makes an event one that is meant; a text is looked up at once."""
+    """Yield what makes an event one that is meant; names are looked up at once.
+
+    Raises:
+        InvalidInput: ``bad_search``.
+    """
+    others = list(_simple(session, matching))
+    yield from others
+    if matching.query:
+        yield from event_conditions(session, matching.query, others)
+
+
+def _simple(session: Session, matching: EventMatching) -> Iterator[ColumnElement[bool]]:
     if matching.type:
         yield Event.type == matching.type
     if matching.congregation_id is not None:

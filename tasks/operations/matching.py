@@ -23,6 +23,8 @@ from tasks.models import (
     ScheduledJob,
 )
 from tasks.models.base import EntityOfCongregation, born_from
+from tasks.search.conditions import NAMED_MAX, SEARCH_WINDOW, Conditions
+from tasks.search.work import work_conditions
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -32,11 +34,6 @@ S = TypeVar("S", bound=Select[Any])
 F = TypeVar("F", bound="DataclassInstance")
 _STATES: Final = frozenset(ExecutionState) | frozenset(JobState)
 
-#: Text is looked for among this many rows, the newest that the other filters leave:
-#: no index serves words inside of names, and no page may read a big table to its end.
-SEARCH_WINDOW: Final = 10_000
-#: Bookings, guests and episodes of which a text may be part of the name.
-NAMED_MAX: Final = 1_000
 #: What a filter says that is no text.
 _IDS: Final = frozenset({"rule_id", "congregation_id", "event_id", "group_id"})
 _INSTANTS: Final = frozenset({"since", "until", "late_before"})
@@ -53,6 +50,7 @@ class Matching:
     booking_id: str | None = None  # found by index, however old
     event_id: UUID | None = None  # executions only
     text: str = ""  # part of a recipient, an id, a guest's name or an episode's title
+    query: str = ""  # ``field:value`` terms, see ``tasks.search``
     since: datetime | None = None  # executions: made; scheduled jobs: due
     until: datetime | None = None  # not included
     late_before: datetime | None = None  # waits, and should have begun before this
@@ -84,8 +82,11 @@ def _typed(name: str, text: str) -> str | UUID | datetime:
 
 def narrow(statement: S, model: Model, matching: Matching) -> S:
     """Return ``statement``, which selects from ``model``, with only what matches."""
-    conditions = _conditions(model, matching)
-    if not matching.text:
+    asked = work_conditions(model, matching.query) if matching.query else Conditions()
+    conditions = [*_conditions(model, matching), *asked.early]
+    if matching.text:
+        asked.late.append(_holds(model, matching.text))
+    if not asked.late:
         return statement.where(*conditions)
     newest = (
         select(model.id)
@@ -94,9 +95,7 @@ def narrow(statement: S, model: Model, matching: Matching) -> S:
         .limit(SEARCH_WINDOW)
         .subquery("newest")
     )
-    return statement.join(newest, newest.c.id == model.id).where(
-        _holds(model, matching.text)
-    )
+    return statement.join(newest, newest.c.id == model.id).where(*asked.late)
 
 
 def is_state(model: Model, state: str) -> ColumnElement[bool]:

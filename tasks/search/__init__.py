@@ -1,0 +1,1 @@
+"""Searching lists: what is typed, which fields there are, and what it means in SQL."""

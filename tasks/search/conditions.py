@@ -1,0 +1,182 @@
+"""What the terms of a search mean in SQL, whatever the list.
+
+A list says for each of its fields how one term becomes a condition.  Terms of one field
+that ask for it mean any of them; everything else must hold all together.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from operator import ge, gt, le, lt
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, and_, literal_column, or_, select, true, tuple_
+
+from tasks.models import Congregation
+from tasks.models.base import born_from
+from tasks.search.moments import span
+from tasks.search.parsing import Query, Term
+
+Condition = ColumnElement[bool]
+#: Returns the condition of one term that asks for its field.
+Meaning = Callable[[Term], Condition]
+
+#: Rows among which is looked for what no index serves: the newest that the rest of the
+#: filter leaves.  No page may read a big table to its end.
+SEARCH_WINDOW: Final = 10_000
+#: Bookings, guests, episodes of which a text may be part of the name.
+NAMED_MAX: Final = 1_000
+_COMPARE: Final = {"<": lt, "<=": le, ">": gt, ">=": ge}
+#: Terms are settled before they come here, so what counts from now does not matter.
+_NOT_USED: Final = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Meanings:
+    """What the fields of one list mean."""
+
+    of: Mapping[str, Meaning]
+    #: Fields that an index serves, or that are a bound of the list's own order.
+    early: frozenset[str]
+
+
+@dataclass(slots=True)
+class Conditions:
+    """What must hold: what an index serves, and what is looked for in a window."""
+
+    early: list[Condition] = field(default_factory=list)
+    late: list[Condition] = field(default_factory=list)
+
+
+def conditions(query: Query, meanings: Meanings) -> Conditions:
+    """Return what a search asks of each row."""
+    found = Conditions()
+    wanted: dict[str, list[Condition]] = defaultdict(list)
+    for term in query.terms:
+        condition = meanings.of[term.field](term)
+        if term.is_not:
+            # Also true of what has no value at all.
+            found.late.append(condition.is_not(true()))
+        elif term.sign:
+            _put(found, meanings, term.field, condition)
+        else:
+            wanted[term.field].append(condition)
+    for name, any_of in wanted.items():
+        _put(found, meanings, name, or_(*any_of))
+    return found
+
+
+def _put(
+    found: Conditions, meanings: Meanings, name: str, condition: Condition
+) -> None:
+    (found.early if name in meanings.early else found.late).append(condition)
+
+
+def contains(column: Any) -> Meaning:  # noqa: ANN401  # any column of text
+    """Return the meaning: the column has the text in it, in any case."""
+    return lambda term: column.icontains(term.value, autoescape=True)
+
+
+def equals(column: Any) -> Meaning:  # noqa: ANN401  # any column of text
+    """Return the meaning: the column is the value."""
+    return lambda term: column == term.value
+
+
+def is_id(column: Any) -> Meaning:  # noqa: ANN401  # any column of ids
+    """Return the meaning: the column is the id."""
+    return lambda term: column == UUID(term.value)
+
+
+def is_word(column: Any) -> Meaning:  # noqa: ANN401  # any column of words
+    """Return the meaning: the column is the word, written into the statement.
+
+    Neither database uses a partial index for a parameter; the word is one of ours.
+    """
+    return lambda term: column == literal_column(f"'{term.value}'")
+
+
+def number(column: Any) -> Meaning:  # noqa: ANN401  # any column of numbers
+    """Return the meaning: the column is the number, or more, or less."""
+
+    def mean(term: Term) -> Condition:
+        n = int(term.value)
+        condition: Condition = (
+            _COMPARE[term.sign](column, n) if term.sign else column == n
+        )
+        return condition
+
+    return mean
+
+
+def moment(column: Any) -> Meaning:  # noqa: ANN401  # any column of instants
+    """Return the meaning: the column lies in the moment, or before, or after it."""
+
+    def mean(term: Term) -> Condition:
+        begin, end = span(term.value, _NOT_USED)
+        bounds: dict[str, Callable[[], Condition]] = {
+            "<": lambda: column < begin,
+            "<=": lambda: column < end,
+            ">": lambda: column >= end,
+            ">=": lambda: column >= begin,
+            "": lambda: and_(column >= begin, column < end),
+        }
+        return bounds[term.sign]()
+
+    return mean
+
+
+def born(id_: Any) -> Meaning:  # noqa: ANN401  # any column of ids
+    """Return the meaning: the row was made then; ids rise with time, so they tell."""
+
+    def mean(term: Term) -> Condition:
+        begin, end = (born_from(at) for at in span(term.value, _NOT_USED))
+        bounds: dict[str, Callable[[], Condition]] = {
+            "<": lambda: id_ < begin,
+            "<=": lambda: id_ < end,
+            ">": lambda: id_ >= end,
+            ">=": lambda: id_ >= begin,
+            "": lambda: and_(id_ >= begin, id_ < end),
+        }
+        return bounds[term.sign]()
+
+    return mean
+
+
+def in_congregation(column: Any) -> Meaning:  # noqa: ANN401  # any column of ids
+    """Return the meaning: the row belongs to the congregation of that short name."""
+    return lambda term: column.in_(
+        select(Congregation.id).where(Congregation.slug == term.value)
+    )
+
+
+def named(owner: Any, *tables: tuple[Any, Any, Any]) -> Meaning:  # noqa: ANN401
+    """Return the meaning: what the row is about has the text in its name, or is it.
+
+    Args:
+        owner: the row's congregation.
+        tables: model, its column with the name, the row's column with its id.
+    """
+
+    def mean(term: Term) -> Condition:
+        return or_(*_named(owner, tables, term.value))
+
+    return mean
+
+
+def _named(
+    owner: Any,  # noqa: ANN401  # a column
+    tables: Iterable[tuple[Any, Any, Any]],
+    text: str,
+) -> Iterable[Condition]:
+    for table, name, id_ in tables:
+        yield id_ == text
+        # Looked up once, not for each row: a set that the database keeps.
+        yield tuple_(owner, id_).in_(
+            select(table.congregation_id, table.id)
+            .where(name.icontains(text, autoescape=True))
+            .limit(NAMED_MAX)
+        )

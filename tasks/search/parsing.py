@@ -1,0 +1,143 @@
+"""What is typed into a search box, taken apart: ``field:value`` terms, and text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from tasks.search.fields import Fields, Kind, bad, check
+from tasks.search.moments import settled
+
+#: Longest search, in characters.
+LENGTH_MAX: Final = 500
+_TERMS_MAX: Final = 20
+#: ``-state:``, ``due:<``; an address such as ``https://…`` is text.
+_HEAD: Final = re.compile(r"(-?)([A-Za-z][A-Za-z_]*):(?!//)([<>]=?)?")
+_QUOTED: Final = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_PLAIN: Final = re.compile(r"\S*")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One ``field:value``."""
+
+    field: str
+    value: str
+    sign: str = ""  # "", "<", "<=", ">", ">="
+    is_not: bool = False
+
+    def __str__(self) -> str:
+        return f"{'-' * self.is_not}{self.field}:{self.sign}{_written(self.value)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A search, understood; it is written so that it reads back the same."""
+
+    terms: tuple[Term, ...] = ()
+    text: str = ""  # the words that belong to no field, in their order
+
+    def __str__(self) -> str:
+        is_plain = not _HEAD.search(self.text) and '"' not in self.text
+        text = self.text if is_plain else _quoted(self.text)
+        return " ".join([*map(str, self.terms), *([text] if text else [])])
+
+    def only(self, field: str) -> Term | None:
+        """Return the one plain term of a field; None: it has none, or is not simple."""
+        of = [term for term in self.terms if term.field == field]
+        if len(of) != 1 or of[0].is_not or of[0].sign:
+            return None
+        return of[0]
+
+    def without(self, *terms: Term) -> Query:
+        """Return the search without some of its terms."""
+        return replace(self, terms=tuple(t for t in self.terms if t not in terms))
+
+    def settled(self, fields: Fields, now: datetime) -> Query:
+        """Return the search with instants in place of what counts from now."""
+        return replace(
+            self,
+            terms=tuple(
+                replace(term, value=settled(term.value, now))
+                if fields[term.field].kind is Kind.MOMENT
+                else term
+                for term in self.terms
+            ),
+        )
+
+
+def parse(text: str, fields: Fields) -> Query:
+    r"""Return what a search means.
+
+    >>> from tasks.search.fields import Field
+    >>> state = Field("state", Kind.WORD, "State", words=("failed", "pending"))
+    >>> query = parse('anna -state:failed "berg: x"', {"state": state})
+    >>> query.terms[0].is_not, query.text, str(query)
+    (True, 'anna berg: x', '-state:failed "anna berg: x"')
+
+    Raises:
+        InvalidInput: ``bad_search``, with a sentence that says what would do.
+    """
+    if len(text) > LENGTH_MAX:
+        raise bad(f"A search has at most {LENGTH_MAX} characters; leave some out.")
+    terms: list[Term] = []
+    words: list[str] = []
+    for found in _tokens(text):
+        if isinstance(found, str):
+            words.append(found)
+        else:
+            terms.append(_checked(found, fields))
+    if len(terms) > _TERMS_MAX:
+        raise bad(f"A search has at most {_TERMS_MAX} terms; leave some out.")
+    return Query(tuple(dict.fromkeys(terms)), " ".join(filter(None, words)))
+
+
+def _tokens(text: str) -> Iterator[Term | str]:
+    position = 0
+    while position < len(text):
+        if text[position].isspace():
+            position += 1
+            continue
+        head = _HEAD.match(text, position)
+        begin = head.end() if head else position
+        value, position = _value(text, begin)
+        if head is None:
+            yield value
+        else:
+            yield Term(head[2].lower(), value.strip(), head[3] or "", bool(head[1]))
+
+
+def _value(text: str, begin: int) -> tuple[str, int]:
+    """Return the value that begins here, and where it ends."""
+    if not text.startswith('"', begin):
+        found = _PLAIN.match(text, begin)
+        end = found.end() if found else begin
+        return text[begin:end], end
+    if (quoted := _QUOTED.match(text, begin)) is None:
+        raise bad(f'The quote in {text[begin:]} is not closed; add a “"” at its end.')
+    return re.sub(r"\\(.)", r"\1", quoted[1]), quoted.end()
+
+
+def _checked(term: Term, fields: Fields) -> Term:
+    if term.field not in fields:
+        raise bad(
+            f"There is no field “{term.field}” here; the fields are "
+            f"{', '.join(fields)}. To look for the text itself, put it in quotes."
+        )
+    field = fields[term.field]
+    check(field, term.value, term.sign)
+    is_word = field.kind in (Kind.WORD, Kind.FLAG)
+    return replace(term, value=term.value.lower()) if is_word else term
+
+
+def _written(value: str) -> str:
+    is_plain = value and not re.search(r'[\s"]', value) and value[0] not in "<>"
+    return value if is_plain else _quoted(value)
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

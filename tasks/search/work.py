@@ -1,0 +1,118 @@
+"""What a search of executions and of scheduled jobs means."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final
+
+from sqlalchemy import and_, literal_column, select, true
+
+from tasks.clock import utcnow
+from tasks.models import (
+    Booking,
+    Congregation,
+    Episode,
+    EpisodeGuest,
+    Execution,
+    Podcast,
+    Rule,
+    ScheduledJob,
+)
+from tasks.search import conditions as mean
+from tasks.search.conditions import Condition, Conditions, Meaning, Meanings, conditions
+from tasks.search.lists import LISTS
+from tasks.search.parsing import Term, parse
+
+#: Waiting for so long past its time is late; a busy second is not.
+LATE_AFTER: Final = timedelta(minutes=1)
+_Model = type[Execution] | type[ScheduledJob]
+_STATE_ALL: Final = "all"
+
+
+def _shared(model: _Model) -> dict[str, Meaning]:
+    owner = model.congregation_id
+    return {
+        "state": _state(model),
+        "rule": _rule(model),
+        "guest": mean.named(
+            owner,
+            (Booking, Booking.guest_name, model.booking_id),
+            (EpisodeGuest, EpisodeGuest.name, model.guest_id),
+        ),
+        "episode": mean.named(owner, (Episode, Episode.title, model.episode_id)),
+        "podcast": mean.named(owner, (Podcast, Podcast.title, model.podcast_id)),
+        "booking": _booking(model),
+        "reason": mean.is_word(model.reason),
+        "trigger": mean.equals(model.trigger_type),
+        "late": _late(model),
+        "version": mean.number(model.rule_version),
+        "congregation": mean.in_congregation(owner),
+        "id": mean.is_id(model.id),
+    }
+
+
+def _state(model: _Model) -> Meaning:
+    is_word = mean.is_word(model.state)
+    return lambda term: true() if term.value == _STATE_ALL else is_word(term)
+
+
+def _rule(model: _Model) -> Meaning:
+    return lambda term: model.rule_id.in_(
+        select(Rule.id).where(Rule.name.icontains(term.value, autoescape=True))
+    )
+
+
+def _booking(model: _Model) -> Meaning:
+    # The index begins with the congregation: naming all of them lets it be used.
+    return lambda term: and_(
+        model.congregation_id.in_(select(Congregation.id)),
+        model.booking_id == term.value,
+    )
+
+
+def _late(model: _Model) -> Meaning:
+    """Return the meaning: it waits past its time, or does not."""
+
+    def late(term: Term) -> Condition:
+        waits = model.state == literal_column("'pending'")
+        is_late = and_(waits, model.run_at < utcnow() - LATE_AFTER)
+        return is_late if term.value == "yes" else is_late.is_not(true())
+
+    return late
+
+
+_EXECUTIONS: Final = Meanings(
+    {
+        **_shared(Execution),
+        "action": mean.equals(Execution.action),
+        "to": mean.contains(Execution.recipient),
+        "error": mean.contains(Execution.error),
+        "event": mean.is_id(Execution.event_id),
+        "made": mean.born(Execution.id),
+        "due": mean.moment(Execution.due_at),
+        "failures": mean.number(Execution.failures),
+    },
+    early=frozenset({"state", "booking", "event", "id", "made"}),
+)
+_JOBS: Final = Meanings(
+    {
+        **_shared(ScheduledJob),
+        "action": lambda term: ScheduledJob.rule_id.in_(
+            select(Rule.id).where(Rule.action == term.value)
+        ),
+        "due": mean.moment(ScheduledJob.due_at),
+        "made": mean.born(ScheduledJob.id),
+    },
+    early=frozenset({"state", "booking", "id", "due"}),
+)
+
+
+def work_conditions(model: _Model, query: str) -> Conditions:
+    """Return what a search asks of each execution, or of each scheduled job.
+
+    Raises:
+        InvalidInput: ``bad_search``.
+    """
+    is_execution = model is Execution
+    fields = LISTS["executions" if is_execution else "scheduled"]
+    return conditions(parse(query, fields), _EXECUTIONS if is_execution else _JOBS)
