@@ -27,6 +27,7 @@ from tasks.lanes import (
     replanning,
     rescue,
     retention,
+    rollups,
     scheduled_jobs,
     sync,
     thumbnail,
@@ -197,6 +198,16 @@ LANES: Final = (
         every=timedelta(seconds=15),
         every_setting="rescue_every",
         batch=500,
+    ),
+    Lane(
+        name="rollups",
+        title="Rollups",
+        purpose="Counts what has ended by hour and by day, for the charts.",
+        sweep=rollups.sweep,
+        backlog=rollups.backlog,
+        every=timedelta(minutes=1),
+        # Each of them may have ended hundreds: SQLite's writers must not wait long.
+        batch=10,
     ),
     Lane(
         name="janitor",

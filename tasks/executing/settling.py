@@ -21,6 +21,8 @@ from tasks.models.execution import (
     Execution,
     ExecutionState,
 )
+from tasks.models.rollup import EndedKind
+from tasks.rollups.ended import note_ended
 
 _ATTEMPTS: Final[Table] = Attempt.metadata.tables[Attempt.__tablename__]
 _NOT_BEGUN: Final = frozenset({AttemptOutcome.SKIPPED, AttemptOutcome.DEFERRED})
@@ -68,6 +70,7 @@ def settle_taken(
     _settle_taken(session, rows)
     attempts = [_attempt(each, now, now, worker, now) for each in verdicts]
     insert_many(session, _ATTEMPTS, attempts)
+    _note(session, [each.claim for each in verdicts])
     note_executions(session, _failed(verdicts), now)
 
 
@@ -85,8 +88,15 @@ def settle(
         (said[id_.int], claimed_at, effect_at) for id_, claimed_at, effect_at in owned
     ]
     insert_many(session, _ATTEMPTS, [_attempt(*each, worker, now) for each in ended])
+    _note(session, [verdict.claim for verdict, *_ in ended])
     note_executions(session, _failed([verdict for verdict, *_ in ended]), now)
     return {verdict.claim for verdict, *_ in ended}
+
+
+def _note(session: Session, claims: Sequence[Claim]) -> None:
+    """Leave the ended attempts to the lane that counts them: one narrow row."""
+    keys = [(each.execution_id, each.attempt) for each in claims]
+    note_ended(session, EndedKind.EXECUTION, keys)
 
 
 def _failed(verdicts: Sequence[Verdict]) -> list[Failure]:

@@ -25,6 +25,8 @@ from tasks.failures.noting import Failure, note_executions
 from tasks.lane import COUNT_CAP, Backlog, Bench
 from tasks.models.execution import Attempt, AttemptOutcome, Execution, ExecutionState
 from tasks.models.reason import SENTENCES, Reason
+from tasks.models.rollup import EndedKind
+from tasks.rollups.ended import note_ended
 from tasks.webhooks.rescuing import take_back
 
 #: This many crashes quarantine an execution.
@@ -63,6 +65,8 @@ def sweep(bench: Bench, limit: int) -> RescueSweep:
         if overdue:
             reached("in_rescue")
             doorbell.ask(session, "executions")
+        keys = [(execution.id, execution.attempt) for execution in overdue]
+        note_ended(session, EndedKind.EXECUTION, keys)
         states = {execution.id: execution.state for execution in overdue}
         note_executions(session, _quarantined(overdue), now)
         deliveries = take_back(session, now, limit)

@@ -32,7 +32,9 @@ from tasks.lane import Backlog, Bench
 from tasks.models.base import Json, new_id
 from tasks.models.event import DecisionOutcome
 from tasks.models.reason import Reason
+from tasks.models.rollup import EndedKind
 from tasks.models.scheduled_job import JobState, ScheduledJob
+from tasks.rollups.ended import note_ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,8 @@ def sweep(bench: Bench, limit: int) -> ScheduledJobSweep:
         overtake(session, judged.going, judged.siblings, now)
         _settle(jobs, judged, now)
         _tell(session, jobs, judged, now)
+        settled = [(job.id, 0) for job in jobs if job.state is not JobState.PENDING]
+        note_ended(session, EndedKind.JOB, settled)
         if judged.going:
             reached("in_dispatch")
             doorbell.ask(session, "executions")

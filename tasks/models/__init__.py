@@ -103,6 +103,16 @@ from tasks.models.podcast import BookingLink, Podcast
 from tasks.models.rate import RateSlot
 from tasks.models.reason import SENTENCES, Reason
 from tasks.models.replan import Replan
+from tasks.models.rollup import (
+    BOUNDS,
+    CongregationRollup,
+    Ended,
+    EndedKind,
+    LaneRollup,
+    Measure,
+    RuleRollup,
+    Span,
+)
 from tasks.models.rule import (
     LatePolicy,
     OffsetUnit,
@@ -124,6 +134,7 @@ from tasks.models.territory import Attribution, Method, Territory, TerritoryKind
 from tasks.models.transfer import ExternalRef, Transfer, TransferKind
 
 __all__ = [
+    "BOUNDS",
     "SENTENCES",
     "STOPS_EVERYTHING",
     "Account",
@@ -151,6 +162,7 @@ __all__ = [
     "CampaignTerritory",
     "Channel",
     "Congregation",
+    "CongregationRollup",
     "Consent",
     "Contact",
     "ContactDraft",
@@ -172,6 +184,8 @@ __all__ = [
     "Duty",
     "EmergencyContact",
     "EndAction",
+    "Ended",
+    "EndedKind",
     "Endpoint",
     "EndpointEnd",
     "Engagement",
@@ -205,6 +219,7 @@ __all__ = [
     "JobContext",
     "JobState",
     "LaneHeartbeat",
+    "LaneRollup",
     "LaneRun",
     "LaneSetting",
     "LaneTrigger",
@@ -212,6 +227,7 @@ __all__ = [
     "LongJobState",
     "LooseFile",
     "MailState",
+    "Measure",
     "Member",
     "Method",
     "Notification",
@@ -235,11 +251,13 @@ __all__ = [
     "RetentionBlock",
     "Rule",
     "RulePodcast",
+    "RuleRollup",
     "RuleVersion",
     "ScheduledJob",
     "Source",
     "SourceCall",
     "SourceKind",
+    "Span",
     "StartAction",
     "StoredFile",
     "Suppression",

@@ -14,6 +14,8 @@ from tasks.failures.noting import Failure, note_deliveries
 from tasks.models.delivery import Delivery, DeliveryAttempt, DeliveryState
 from tasks.models.execution import AttemptOutcome
 from tasks.models.reason import SENTENCES, Reason
+from tasks.models.rollup import EndedKind
+from tasks.rollups.ended import note_ended
 from tasks.webhooks.claiming import IS_RUNNING
 from tasks.webhooks.fanout import LANE
 
@@ -46,6 +48,8 @@ def take_back(session: Session, now: datetime, limit: int) -> list[UUID]:
             row.move_to(DeliveryState.PENDING, at=now)
     if overdue:
         doorbell.ask(session, LANE)
+    keys = [(row.id, row.attempt) for row in overdue]
+    note_ended(session, EndedKind.DELIVERY, keys)
     failed = [
         Failure(row.id, row.congregation_id, row.reason, row.error)
         for row in overdue

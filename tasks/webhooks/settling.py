@@ -16,6 +16,8 @@ from tasks.failures.noting import Failure, note_deliveries
 from tasks.models.delivery import Delivery, DeliveryAttempt, DeliveryState
 from tasks.models.endpoint import Endpoint, EndpointEnd
 from tasks.models.reason import Reason
+from tasks.models.rollup import EndedKind
+from tasks.rollups.ended import note_ended
 from tasks.webhooks.claiming import IS_RUNNING, Held
 from tasks.webhooks.health import give_up, note_failure, note_success
 from tasks.webhooks.judging import Verdict, judge
@@ -56,6 +58,9 @@ def settle(
         _note(session, endpoint, row, verdict, now)
         words[held.delivery_id] = _word(row)
     session.flush()
+    ours = [held for held, _ in acted if words[held.delivery_id] != "lost"]
+    keys = [(held.delivery_id, held.attempt) for held in ours]
+    note_ended(session, EndedKind.DELIVERY, keys)
     failed = [
         Failure(row.id, row.congregation_id, row.reason, row.error)
         for row in rows.values()

@@ -1308,4 +1308,89 @@ def upgrade() -> None:
             sqlite_where=sa.text("retried_at IS NULL"),
         )
 
+    op.create_table(
+        "ended",
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("kind", sa.String(length=32), nullable=False),
+        sa.Column("keys", sa.LargeBinary(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_ended")),
+    )
+    op.create_table(
+        "lane_rollups",
+        sa.Column("lane", sa.String(length=32), nullable=False),
+        sa.Column("span", sa.String(length=32), nullable=False),
+        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("measure", sa.SmallInteger(), nullable=False),
+        sa.Column("n", sa.Integer(), nullable=False),
+        sa.PrimaryKeyConstraint(
+            "lane",
+            "span",
+            "at",
+            "measure",
+            name=op.f("pk_lane_rollups"),
+        ),
+    )
+    with op.batch_alter_table("lane_rollups", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_lane_rollups_span_at"), ["span", "at"], unique=False
+        )
+
+    op.create_table(
+        "congregation_rollups",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("lane", sa.String(length=32), nullable=False),
+        sa.Column("span", sa.String(length=32), nullable=False),
+        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("measure", sa.SmallInteger(), nullable=False),
+        sa.Column("n", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_congregation_rollups_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint(
+            "congregation_id",
+            "lane",
+            "span",
+            "at",
+            "measure",
+            name=op.f("pk_congregation_rollups"),
+        ),
+    )
+    with op.batch_alter_table("congregation_rollups", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_congregation_rollups_span_at"), ["span", "at"], unique=False
+        )
+
+    op.create_table(
+        "rule_rollups",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("rule_id", sa.Uuid(), nullable=False),
+        sa.Column("span", sa.String(length=32), nullable=False),
+        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("measure", sa.SmallInteger(), nullable=False),
+        sa.Column("n", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_rule_rollups_congregation_id"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "rule_id"],
+            ["rules.congregation_id", "rules.id"],
+            name=op.f("fk_rule_rollups_congregation_id_rule_id"),
+        ),
+        sa.PrimaryKeyConstraint(
+            "rule_id",
+            "span",
+            "at",
+            "measure",
+            name=op.f("pk_rule_rollups"),
+        ),
+    )
+    with op.batch_alter_table("rule_rollups", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_rule_rollups_span_at"), ["span", "at"], unique=False
+        )
+
     # ### end Alembic commands ###

@@ -1,0 +1,1 @@
+"""Counts that charts and lateness budgets are made of."""
