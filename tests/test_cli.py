@@ -28,6 +28,7 @@ from tasks.models import (
     ApiToken,
     Congregation,
     Execution,
+    Hold,
     LaneSetting,
     Podcast,
     Rule,
@@ -426,3 +427,23 @@ def test_children_do_not_outlive_a_run_that_was_killed(environ: dict[str, str]) 
         process.kill()
         process.wait()
         until(lambda: all(is_gone(pid) for pid in pids), 40)
+
+
+def test_everything_is_held_and_released_from_the_command_line(
+    environ: dict[str, str], engine: Engine, parish: Congregation
+) -> None:
+    assert "Nothing is held" in carillon(environ, "release").stderr
+    result = carillon(environ, "hold", "Mail server moves", "--hours", "2")
+    assert result.exit_code == 0, result.stderr
+    with sessions(engine)() as session:
+        [row] = session.scalars(select(Hold))
+    assert str(row.id) == result.stdout.strip()
+    assert "held already" in carillon(environ, "hold", "Again").stderr
+    own = carillon(environ, "hold", "Text", "--congregation", "parish")
+    assert own.exit_code == 0, own.stderr
+    assert "Say which hold is meant" in carillon(environ, "release").stderr
+
+    result = carillon(environ, "release", str(row.id))
+
+    assert result.stdout.strip() == "Released. Nothing waited."
+    assert carillon(environ, "release", "--plan", "drop").exit_code == 0

@@ -21,6 +21,8 @@ COMMANDS: Final = {
     "token": "dashboard.cli.token",
     "sweep": "dashboard.cli.sweep",
     "emit": "dashboard.cli.emit",
+    "hold": "dashboard.cli.hold",
+    "release": "dashboard.cli.hold",
     "doctor": "dashboard.cli.doctor",
 }
 #: Commands that other commands and the Makefile call; help does not list them.

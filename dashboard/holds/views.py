@@ -30,7 +30,7 @@ from tasks.db import set_scope
 from tasks.errors import InvalidInput, NotFound
 from tasks.executing.running import FRESH_SECONDS
 from tasks.holds.finding import find
-from tasks.holds.plans import lift_with
+from tasks.holds.plans import Plan, lift_with
 from tasks.holds.setting import hold as set_hold
 from tasks.lane import COUNT_CAP
 from tasks.models import Hold, new_id
@@ -137,6 +137,7 @@ def _page(
         cap=COUNT_CAP,
         minutes_usual=MINUTES_USUAL,
         minutes_max=MINUTES_MAX,
+        plans=list(Plan),
     )
 
 

@@ -8,13 +8,15 @@ from flask import Blueprint, abort, current_app, flash, redirect, request, url_f
 from flask.typing import ResponseReturnValue
 
 from dashboard.extensions import db
-from dashboard.lanes import queries
+from dashboard.lanes import queries, resuming
 from dashboard.lanes.forms import WorkersForm
-from dashboard.security import actor, current_operator
+from dashboard.lanes.pausing import consequences
+from dashboard.security import actor, current_operator, require
 from dashboard.web import render
 from tasks import registry
 from tasks.clock import utcnow
 from tasks.errors import Conflict, NotFound, UnknownLane
+from tasks.holds.lanes import PLANS
 from tasks.lane import Lane
 from tasks.operations import lanes
 
@@ -50,10 +52,20 @@ def pause(name: str) -> ResponseReturnValue:
     return redirect(url_for(".detail", name=name), 303)
 
 
+@bp.get("/<name>/resume")
+@require("operator")
+def ask_resume(name: str) -> str:
+    """Say what is overdue, and ask what is to become of it."""
+    _must_see_all()
+    return resuming.ask(name, utcnow())
+
+
 @bp.post("/<name>/resume")
 def resume(name: str) -> ResponseReturnValue:
-    """Let the lane work again."""
+    """Let the lane work again, with a plan if one was chosen."""
     _must_see_all()
+    if "operation" in request.form:
+        return resuming.resume(name, utcnow())
     if lanes.resume_lane(db.session(), name, actor(), now=utcnow()):
         flash("Resumed. It takes up what is due.", "success")
     else:
@@ -104,6 +116,8 @@ def _page(lane: Lane, form: WorkersForm) -> str:
         heartbeats=queries.heartbeats(session, lane.name),
         page=queries.runs(session, lane.name, request.args.get("cursor")),
         sees_all=current_operator().sees_all,
+        pause_means=consequences(session, view, utcnow()),
+        has_plans=lane.name in PLANS,
     )
 
 

@@ -51,17 +51,18 @@ class Plan(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What would happen to what waits, from the first ``LOOK_MAX`` of it."""
+    """What would happen to what waits, from the first ``look_max`` of it."""
 
     n_looked: int
     n_useful: int
     stops: Counter[str]  # a sentence -> how many would end with it
     samples: list[UUID]  # executions that would go out
+    look_max: int = LOOK_MAX
 
     @property
     def is_partial(self) -> bool:
         """Whether more may wait than was looked at."""
-        return self.n_looked >= LOOK_MAX
+        return self.n_looked >= self.look_max
 
 
 @dataclass(frozen=True, slots=True)

@@ -251,3 +251,41 @@ def test_runs_are_paged_and_an_error_is_shown_as_text(
     assert "&lt;script&gt;" in page
     older = page.split('rel="next" href="')[1].split('"')[0].replace("&amp;", "&")
     assert as_viewer.get(older).text.count('id="run-') == 11
+
+
+def test_a_pause_says_what_it_means_and_resuming_offers_a_plan(
+    as_operator: Any, sqlite_engine: Engine, add: Callable[..., None]
+) -> None:
+    with Session(sqlite_engine) as session, session.begin():
+        tenant = factories.congregation(session, "a")
+        factories.booking(session, tenant)
+        rule = factories.rule(session, tenant)
+        factories.execution(session, rule)
+    add(_run(n_moved=1_240))
+    page = as_operator.get("/lanes/executions").text
+    assert "It moved 1\u202f240 rows in the last hour." in page
+    assert "is dropped if it is of no use any more" in page
+    as_operator.post("/lanes/executions/pause")
+    assert "1 overdue: choose" in as_operator.get("/lanes/executions").text
+    page = as_operator.get("/lanes/executions/resume").text
+    assert "Drop all 1: nothing is sent for it" in page
+    hidden = dict(re.findall(r'name="(high_water|operation)" value="([^"]+)"', page))
+    for form, sentence in (
+        ({}, "Choose what becomes of what waits."),
+        ({"plan": "spread", "minutes": "-1"}, "Give a number of minutes"),
+    ):
+        refused = as_operator.post("/lanes/executions/resume", data=hidden | form)
+        assert (refused.status_code, sentence in refused.text) == (422, True)
+
+    form = hidden | {"plan": "drop"}
+    done = as_operator.post(
+        "/lanes/executions/resume", data=form, follow_redirects=True
+    )
+
+    assert "Drop what waited" in done.text
+    again = as_operator.post(
+        "/lanes/executions/resume", data=form, follow_redirects=True
+    )
+    assert "not paused any more" in again.text
+    assert "Nothing is overdue" in as_operator.get("/lanes/executions/resume").text
+    assert as_operator.get("/lanes/rescue/resume").status_code == 404
