@@ -82,7 +82,11 @@ ENTITIES: Final = (
         ),
     ),
     Entity(CampaignTerritory),
-    Entity(Attribution, checks=checks.in_order("started_on", "ended_on")),
+    Entity(
+        Attribution,
+        is_about_people=True,
+        checks=checks.in_order("started_on", "ended_on"),
+    ),
     Entity(
         AddressArea,
         cleans={

@@ -15,6 +15,7 @@ from tasks.congregation.transfer.entities import ENTITIES, PLACE
 from tasks.congregation.transfer.entity import Entity
 from tasks.congregation.transfer.equals import Ready, refuse_equal, warn_alike
 from tasks.congregation.transfer.finding import Found, How, find
+from tasks.congregation.transfer.forgetting import remember_words
 from tasks.congregation.transfer.layouts import Raw
 from tasks.congregation.transfer.pointing import Intake, point
 from tasks.congregation.transfer.rows import Incoming
@@ -93,6 +94,7 @@ def _ready(
     for each, here in zip(incoming, found, strict=True):
         if why := _why_left(entity, each, here):
             intake.report.leave(entity.name, why)
+            remember_words(intake, entity, each.values)
             if each.old and not each.faults:
                 row_id = here.row["id"] if here else new_id()
                 left.append((each.old, Known(row_id, needs_ref=False, is_frozen=True)))
@@ -106,7 +108,7 @@ def _ready(
 def _why_left(entity: Entity, each: Incoming, here: Found | None) -> str | None:
     if here is not None and here.row.get("anonymised_at") is not None:
         return _FORGOTTEN
-    if entity.is_about_people and each.is_frozen:
+    if entity.is_about_people and each.frozen:
         return _FORGOTTEN
     return None
 
@@ -114,6 +116,11 @@ def _why_left(entity: Entity, each: Incoming, here: Found | None) -> str | None:
 def _complete(entity: Entity, each: Incoming, here: Found | None) -> None:
     if entity.has_id:
         each.values["id"] = here.row["id"] if here else new_id()
+    for name in each.frozen:  # who was anonymised gets no office back
+        if here is not None:
+            each.values[name] = here.row[name]
+        elif entity.table.c[name].nullable:
+            each.values[name] = None
     rows.fill(entity, each, here.row if here else None)
 
 

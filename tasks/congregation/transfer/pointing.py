@@ -31,6 +31,7 @@ class Intake:
     layout: Layout
     staging: Staging
     report: Report
+    words: set[str] = field(default_factory=set)  # see ``forgetting``
     days: list[tuple[date, date, int]] = field(default_factory=list)  # see ``spans``
     _wires: dict[str, Wire] = field(default_factory=dict)
 
@@ -69,7 +70,8 @@ def _point(each: Incoming, column: str, other: str, known: Mapping[str, Known]) 
         each.faults.append((column, sentence))
         return
     each.values[column] = found.row_id
-    each.is_frozen = each.is_frozen or found.is_frozen
+    if found.is_frozen:
+        each.frozen.add(column)
 
 
 def _point_by_kind(

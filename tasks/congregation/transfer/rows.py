@@ -33,7 +33,8 @@ class Incoming:
     values: Row = field(default_factory=dict)  # what the archive says of it
     olds: dict[str, str] = field(default_factory=dict)  # references, as old ids
     faults: list[Fault] = field(default_factory=list)
-    is_frozen: bool = False  # it hangs on somebody who is anonymised here
+    #: References to somebody who is anonymised here.
+    frozen: set[str] = field(default_factory=set)
 
 
 @cache

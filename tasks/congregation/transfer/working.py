@@ -24,6 +24,7 @@ from tasks.congregation.transfer.applying import apply
 from tasks.congregation.transfer.entities import BY_NAME, PLACE
 from tasks.congregation.transfer.exporting import exported
 from tasks.congregation.transfer.finding import Target
+from tasks.congregation.transfer.forgetting import black_words_out
 from tasks.congregation.transfer.intake import take_in
 from tasks.congregation.transfer.jobs import (
     ARCHIVE_MAX,
@@ -220,6 +221,7 @@ def _write(
     locked(session, of)  # nobody changes campaigns meanwhile
     apply(session, intake, read.files, now)
     reached("in_import_writing")
+    black_words_out(session, intake)
     n_erased = reapply(session, of, now)
     if n_erased:
         intake.report.warn(

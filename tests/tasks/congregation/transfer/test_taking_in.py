@@ -11,10 +11,19 @@ import pytest
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from tasks.congregation.retention.erasing import erase
 from tasks.congregation.transfer import report as reports
 from tasks.congregation.transfer import starting
 from tasks.errors import Conflict
-from tasks.models import Account, Duty, Erasure, ExternalRef, Member, Territory
+from tasks.models import (
+    Account,
+    Congregation,
+    Duty,
+    Erasure,
+    ExternalRef,
+    Member,
+    Territory,
+)
 from tasks.models.document import Document, StoredFile
 from tasks.models.long_job import LongJobState
 from tests.support import archives, factories
@@ -375,6 +384,18 @@ def test_somebody_anonymised_does_not_come_back_from_an_old_archive(
         "members": [ADA | {"phone": "0700"}, ADA | {"id": "2", "first_name": "Bo"}],
         "emergency-contacts": [{"id": "e", "member_id": "1", "name": "Cleo"}],
         "accounts": [{"id": "a", "email": "ada@example.org", "member_id": "1"}],
+        "groups": [GROUP | {"responsible_id": "2", "deputy_id": "1"}],
+        "territories": [{"id": "t", "number": "7"}],
+        "attributions": [
+            {
+                "id": "w",
+                "member_id": "1",
+                "territory_id": "t",
+                "started_on": "2026-01-05",
+                "due_on": "2026-05-05",
+                "notes": "Ada rang",
+            }
+        ],
     }
     with begin() as session:
         of = factories.congregation(session)
@@ -396,11 +417,34 @@ def test_somebody_anonymised_does_not_come_back_from_an_old_archive(
     with begin() as session:
         assert "0700" not in _everything(session, of)
     again = rows.check(at, of, old)
-    assert (again.report["n_problems"], again.report["n_rows"]) == (0, 0)
+    assert (again.report["n_problems"], again.report["n_rows"]) == (0, 0), again.report
     assert "anonymised here" in " ".join(again.report["warnings"])
     with begin() as session:
         erased = session.scalars(select(Erasure.external_ref)).all()
         assert f"{archives.SOURCE}/members/1" in erased
+
+
+def test_texts_of_an_old_archive_do_not_name_whom_it_still_knows(
+    sqlite_begin: Begin, tmp_path: Path
+) -> None:
+    with sqlite_begin() as session:
+        of = factories.congregation(session)
+    at = rows.bench(sqlite_begin, tmp_path / "files")
+    old: dict[str, list[dict[str, Any]]] = {"members": [ADA | {"phone": "0700 123"}]}
+    rows.take_over(at, of, _archive(tmp_path, old))
+    with sqlite_begin() as session:
+        ada = session.scalars(select(Member)).one()
+        erase(
+            session,
+            session.get_one(Congregation, of),
+            [ada.id],
+            "anna@example.org",
+            factories.NOW,
+        )
+    territory = {"id": "t", "number": "7", "notes": "Ask Ada Lamp, 0700 123, first"}
+    rows.take_over(at, of, _archive(tmp_path, old | {"territories": [territory]}))
+    with sqlite_begin() as session:
+        assert session.scalars(select(Territory.notes)).one() == "Ask •••, •••, first"
 
 
 def test_whom_the_ledger_knows_before_they_come_is_anonymised_as_they_come(
