@@ -101,7 +101,10 @@ def _matches(text: str) -> list[ColumnElement[bool]]:
 def _has(word: str) -> ColumnElement[bool]:
     """Return that an address has a word: in its street, place, code or number."""
     if word.isdecimal() and len(word) < 5:
-        return Address.key.contains(f" {word:0>5}", autoescape=True)
+        # A door's number, or a part of the street's name: "Rue du 8 Mai".
+        return or_(
+            Address.key.contains(f" {word:0>5}"), Address.key.contains(f" {word} ")
+        )
     if word.isdecimal():
         return or_(Address.postcode == word, Address.insee == word)
     return or_(

@@ -24,18 +24,24 @@ def test_lists_go_by_commune_street_and_number_and_stay_in_their_scope(
                 address_rows.address(
                     session, of, key=f"54998 rue du puits {n:05d}", number=str(n)
                 )
+        key = "54998 rue du 8 mai 00003"
+        address_rows.address(session, theirs, key=key, number="3")
+        key = "54999 rue du 8 mai 00003"
+        address_rows.address(session, ours, key=key, number="3")
     with CongregationSession(engine) as session:
         set_scope(session, frozenset({ours}))
         first = queries.addresses(session, "", "puits 54999 clochers", None, 2)
         after = queries.addresses(session, "", "", first.next_cursor, 2)
         back = queries.addresses(session, "", "", after.previous_cursor, 2)
         found = queries.addresses(session, "missing", "", None, 2)
+        named = queries.addresses(session, "", "8 mai", None, 2)
         assert queries.n_missing(session) == 0
         assert queries.last_syncs(session, 1) == []
         assert [row[0].id for row in queries.areas(session, 9)] == [ours]
+    assert _numbers(named) == ["3"]
     assert [_numbers(page) for page in (first, after, back, found)] == [
         ["1", "9"],
-        ["10"],
+        ["10", "3"],
         ["1", "9"],
         [],
     ]
