@@ -14,7 +14,7 @@ from dashboard.extensions import db
 from dashboard.security import actor
 from dashboard.storage import storage
 from dashboard.transfers.views import bp
-from tasks.congregation.transfer import starting
+from tasks.congregation.transfer import steering
 from tasks.errors import Conflict
 from tasks.models import Transfer
 from tasks.storage import FileMissing, StorageFailed
@@ -28,7 +28,7 @@ _POLICY: Final = "default-src 'none'; sandbox; frame-ancestors 'none'"
 def download(transfer_id: UUID) -> ResponseReturnValue:
     """Send an archive, piece by piece."""
     try:
-        row = starting.fetch(db.session(), transfer_id, actor())
+        row = steering.fetch(db.session(), transfer_id, actor())
     except Conflict as refused:
         db.session.rollback()
         return _back(transfer_id, refused.message)

@@ -13,7 +13,8 @@ from sqlalchemy.orm import Session
 
 from dashboard.filters import absolute
 from dashboard.paging import Page, paginate
-from tasks.congregation.transfer.starting import get_transfer, why_not
+from tasks.congregation.transfer.starting import why_not
+from tasks.congregation.transfer.steering import get_transfer
 from tasks.models import Congregation, Transfer, TransferKind
 from tasks.models.long_job import LongJobState
 

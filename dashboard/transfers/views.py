@@ -15,7 +15,7 @@ from dashboard.transfers.forms import ExportForm, ImportForm
 from dashboard.uploads import take_files
 from dashboard.web import render
 from tasks.clock import utcnow
-from tasks.congregation.transfer import starting
+from tasks.congregation.transfer import starting, steering
 from tasks.errors import InvalidInput
 
 bp = Blueprint("transfers", __name__, url_prefix="/transfers")
@@ -74,7 +74,7 @@ def detail(transfer_id: UUID) -> str:
 def cancel(transfer_id: UUID) -> ResponseReturnValue:
     """Cancel it; nothing will have been changed."""
     return attempt(
-        lambda session, who, now: starting.cancel(session, transfer_id, who, now),
+        lambda session, who, now: steering.cancel(session, transfer_id, who, now),
         "Cancelled; nothing is changed.",
         url_for(".detail", transfer_id=transfer_id),
     )
@@ -84,7 +84,7 @@ def cancel(transfer_id: UUID) -> ResponseReturnValue:
 def remove(transfer_id: UUID) -> ResponseReturnValue:
     """Remove its archive before its time."""
     return attempt(
-        lambda session, who, now: starting.remove(session, transfer_id, who, now),
+        lambda session, who, now: steering.remove(session, transfer_id, who, now),
         "The archive is removed.",
         url_for(".detail", transfer_id=transfer_id),
     )

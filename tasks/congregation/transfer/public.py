@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
@@ -17,6 +16,7 @@ from tasks.congregation.transfer.entity import Entity
 from tasks.congregation.transfer.layouts import Lines, Raw
 from tasks.congregation.transfer.public_board import Board
 from tasks.congregation.transfer.public_names import FILES, NAMES
+from tasks.congregation.transfer.public_values import converted, is_member, renamed
 from tasks.congregation.transfer.reading import Archive, Heard
 from tasks.congregation.transfer.refusing import ArchiveRefused, shown
 from tasks.congregation.transfer.report import Report
@@ -25,25 +25,6 @@ from tasks.congregation.transfer.rows import OLD_MAX
 Object = Mapping[str, Any]
 _USERS: Final = "users"
 _FROM_USERS: Final = frozenset({"members", "group-members", "accounts"})
-_DAYS: Final = frozenset(
-    {
-        "birth_date",
-        "baptism_date",
-        "inactive_on",
-        "left_on",
-        "started_on",
-        "ended_on",
-        "due_on",
-    }
-)
-#: Texts that may be null there, and are empty here.
-_TEXTS: Final = frozenset(
-    {"phone", "address", "email", "notes", "relation", "ip", "name"}
-)
-_WORDS: Final = frozenset({"kind", "method"})
-#: Words that mean ours, where they differ by more than case and hyphens.
-_SYNONYMS: Final[Mapping[str, str]] = {"shop": "shops", "hotels": "hotel"}
-_GENDERS: Final[Mapping[Any, Any]] = {True: "male", False: "female"}
 #: Accounts that are kept in mind, for the consents that they gave.
 ACCOUNTS_MAX: Final = 500_000
 _PLACEHOLDER: Final = "@placeholder.unitae.app"
@@ -65,8 +46,9 @@ class PublicLayout:
         self._left: Counter[str] = Counter()
         #: Account -> its member, for consents, which are given by accounts there.
         self._member_of: dict[str, Any] = {}
-        self._board = Board(archive, self._lines, self._day, self._left)
-        self.source = f"{archive.manifest.app}:{self._origin()}"[:120]
+        self._board = Board(archive, self._lines, zone, self._left)
+        origin = self._origin() or archive.manifest.exported_at
+        self.source = f"{archive.manifest.app}:{origin}"[:120]
 
     def rows(self, entity: Entity) -> Iterator[Raw]:
         """Yield the rows of an entity, in the order of the file."""
@@ -114,7 +96,7 @@ class PublicLayout:
         if name == "members":
             return self._member(said, is_user)
         if name == "group-members":
-            return _renamed(name, said) if said.get("publisherGroupId") else None
+            return renamed(name, said) if said.get("publisherGroupId") else None
         if name == "accounts":
             return self._account(said, is_user)
         row = self._converted(name, said)
@@ -126,18 +108,14 @@ class PublicLayout:
         return row
 
     def _member(self, said: Object, is_user: bool) -> dict[str, Any] | None:
-        if is_user and not _is_member(said):
+        if is_user and not is_member(said):
             return None
-        row = self._converted("members", said)
-        is_male = said.get("isMale")
-        if "gender" in row:
-            row["gender"] = _GENDERS.get(is_male, is_male)
-        return row
+        return self._converted("members", said)
 
     def _account(self, said: Object, is_user: bool) -> dict[str, Any] | None:
         member = said.get("memberId")
         if is_user:
-            member = said.get("id") if _is_member(said) else None
+            member = said.get("id") if is_member(said) else None
         self._member_of[str(said.get("id"))[:OLD_MAX]] = member
         if len(self._member_of) > ACCOUNTS_MAX:
             raise ArchiveRefused(
@@ -153,34 +131,11 @@ class PublicLayout:
         return row
 
     def _converted(self, name: str, said: Object) -> dict[str, Any]:
-        row = _renamed(name, said)
-        for column, value in row.items():
-            convert = self._conversion(column)
-            row[column] = convert(value) if convert else value
-        return row
-
-    def _conversion(self, column: str) -> Callable[[Any], Any] | None:
-        if column in _DAYS:
-            return self._day
-        if column in _TEXTS:
-            return lambda value: "" if value is None else value
-        if column in _WORDS:
-            return _word
-        if column == "position":
-            return lambda value: value or 0
-        return None
-
-    def _day(self, value: object) -> object:
-        """Return the local day of an instant; what is no instant stays as it is."""
-        try:
-            moment = datetime.fromisoformat(str(value))
-        except ValueError:
-            return value
-        if moment.tzinfo is None:
-            return value
-        moment = moment.astimezone(UTC)
-        is_day = (moment.hour, moment.minute, moment.second) == (0, 0, 0)
-        return (moment if is_day else moment.astimezone(self._zone)).date().isoformat()
+        row = renamed(name, said)
+        return {
+            column: converted(column, value, self._zone)
+            for column, value in row.items()
+        }
 
     def _origin(self) -> str:
         """Return what tells its congregation from others, as far as it says so."""
@@ -193,24 +148,3 @@ class PublicLayout:
                 known = (said.get(key) for key in ("slug", "domain", "name"))
                 return str(next((each for each in known if each), ""))
         return ""
-
-
-def _renamed(name: str, said: Object) -> dict[str, Any]:
-    return {
-        column: said[theirs] for column, theirs in NAMES[name].items() if theirs in said
-    }
-
-
-def _word(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    word = value.strip().lower().replace("-", "_")
-    return _SYNONYMS.get(word, word)
-
-
-def _is_member(said: Object) -> bool:
-    """Whether a user of 1.x is a member: something says so that only members have."""
-    signs = ("isPublisher", "isHelder", "isServant", "isAnointed")
-    return any(said.get(sign) is True for sign in signs) or any(
-        said.get(name) is not None for name in ("baptismDate", "publisherGroupId")
-    )

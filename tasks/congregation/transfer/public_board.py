@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sized
+from collections.abc import Iterator, Sized
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 from tasks.congregation.transfer.contents import Content, content_of
 from tasks.congregation.transfer.layouts import Lines, Raw
+from tasks.congregation.transfer.public_values import local_day
 from tasks.congregation.transfer.reading import Archive
 from tasks.congregation.transfer.refusing import ArchiveRefused
 from tasks.congregation.transfer.rows import OLD_MAX
@@ -29,12 +31,12 @@ class Board:
         self,
         archive: Archive,
         lines: Lines,
-        day: Callable[[object], object],
+        zone: ZoneInfo,
         left: Counter[str],
     ) -> None:
         self._archive = archive
         self._lines = lines
-        self._day = day
+        self._zone = zone
         self._left = left
         self._contents: dict[str, Content] = {}  # name of the file -> what it is
         self._entries: dict[str, str] = {}  # SHA-256 -> entry
@@ -105,8 +107,8 @@ class Board:
                     "file_id": self._contents[name].sha256,
                     "filename": name,
                     "number": self._n_versions[old] + 1,
-                    "visible_from": self._day(said.get("visibleFrom")),
-                    "visible_until": self._day(said.get("visibleUntil")),
+                    "visible_from": local_day(said.get("visibleFrom"), self._zone),
+                    "visible_until": local_day(said.get("visibleUntil"), self._zone),
                     "is_highlighted": said.get("isHighlighted", False),
                     "position": said.get("order") or 0,
                     "created_at": said.get("createdAt"),

@@ -1,4 +1,4 @@
-"""Asking for exports and imports, cancelling them, and fetching what was made."""
+"""Asking for exports, for a look at an archive, and for its import."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import BinaryIO, Final
 from uuid import UUID
 
 from sqlalchemy import select
-from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from tasks import doorbell
@@ -18,15 +17,13 @@ from tasks.congregation.transfer.jobs import (
     KEEP_UPLOADS,
     LANE,
     PURPOSE,
-    TRANSFERS,
-    hand_back,
-    let_go,
 )
+from tasks.congregation.transfer.steering import get_transfer, record_transfer
 from tasks.db import Begin
-from tasks.errors import Conflict, InvalidInput, NotFound
+from tasks.errors import Conflict, InvalidInput
 from tasks.models import Transfer, TransferKind, new_id
 from tasks.models.long_job import ENDED, LongJobState
-from tasks.operations.audit import Actor, Subject, record
+from tasks.operations.audit import Actor
 from tasks.storage import FileTooLarge, Storage, Stored, key_of
 
 _NAME_MAX: Final = 200
@@ -59,7 +56,7 @@ def start_export(
     row = _started(session, congregation_id, TransferKind.EXPORT, actor, now)
     row.options = {"files": files, "audit": audit}
     row.file_name = f"{locked(session, congregation_id).slug}-{now:%Y-%m-%d}.carillon"
-    _record(session, row, actor, "transfer.requested", "Asked for an export")
+    record_transfer(session, row, actor, "transfer.requested", "Asked for an export")
     return row
 
 
@@ -110,7 +107,7 @@ def start_check(
     row.file_size = upload.stored.size
     row.expires_at = now + KEEP_UPLOADS
     session.flush()
-    _record(session, row, actor, "transfer.uploaded", f"Uploaded {upload.name}")
+    record_transfer(session, row, actor, "transfer.uploaded", f"Uploaded {upload.name}")
     return row
 
 
@@ -140,7 +137,7 @@ def confirm(
     row.file_key, check.file_key = check.file_key, None
     session.flush()
     summary = f"Asked to import {check.file_name}, {n_rows} rows"
-    _record(session, row, actor, "transfer.requested", summary)
+    record_transfer(session, row, actor, "transfer.requested", summary)
     return row
 
 
@@ -155,79 +152,6 @@ def why_not(check: Transfer) -> str | None:
     if not check.report["n_rows"]:
         return "There is nothing to import: everything is here already."
     return None
-
-
-def cancel(
-    session: Session, transfer_id: UUID, actor: Actor, now: datetime
-) -> Transfer:
-    """Cancel a transfer: at once when it waits, within seconds when it reads.
-
-    Raises:
-        NotFound: the session sees none.
-        Conflict: it has ended, or is writing; the caller rolls back.
-    """
-    row = get_transfer(session, transfer_id)
-    try:
-        is_asked = TRANSFERS.ask_cancel(session, row, now)
-    except OperationalError as error:
-        raise Conflict(
-            "too_late", "It is writing what it has read; it is done in a moment."
-        ) from error
-    if not is_asked:
-        raise Conflict("has_ended", "It has come to its end already.")
-    if row.state is LongJobState.CANCELLED:
-        if row.kind is TransferKind.IMPORT:
-            hand_back(session, row)
-        let_go(session, row, now)
-    session.flush()
-    _record(session, row, actor, "transfer.cancelled", f"Cancelled: {row.file_name}")
-    return row
-
-
-def fetch(session: Session, transfer_id: UUID, actor: Actor) -> Transfer:
-    """Return an export that is about to be downloaded, and write that down.
-
-    Raises:
-        NotFound: the session sees none.
-        Conflict: there is nothing to download, or not any more.
-    """
-    row = get_transfer(session, transfer_id)
-    if row.kind is not TransferKind.EXPORT or row.file_key is None:
-        raise Conflict("no_file", "The archive is not there any more; export again.")
-    _record(session, row, actor, "transfer.downloaded", f"Downloaded {row.file_name}")
-    return row
-
-
-def remove(
-    session: Session, transfer_id: UUID, actor: Actor, now: datetime
-) -> Transfer:
-    """Have the archive of an ended transfer removed before its time.
-
-    Raises:
-        NotFound: the session sees none.
-        Conflict: it is under way, or has no archive.
-    """
-    row = get_transfer(session, transfer_id)
-    if row.is_open or row.file_key is None:
-        raise Conflict("no_file", "There is no archive to remove.")
-    let_go(session, row, now)
-    session.flush()
-    _record(session, row, actor, "transfer.removed", f"Removed {row.file_name}")
-    return row
-
-
-def get_transfer(session: Session, transfer_id: UUID) -> Transfer:
-    """Return a transfer.
-
-    Raises:
-        NotFound: the session sees none.
-    """
-    row = session.scalars(
-        select(Transfer).where(Transfer.id == transfer_id)
-    ).one_or_none()
-    if row is None:
-        raise NotFound("unknown_transfer", "There is no such export or import.")
-    return row
 
 
 def _started(
@@ -263,10 +187,3 @@ def _started(
     session.flush()
     doorbell.ask(session, LANE)
     return row
-
-
-def _record(
-    session: Session, row: Transfer, actor: Actor, action: str, summary: str
-) -> None:
-    subject = Subject("transfer", str(row.id), row.congregation_id)
-    record(session, actor, action, subject, summary)

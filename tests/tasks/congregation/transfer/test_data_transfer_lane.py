@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import func, select
 
 from tasks.congregation import loose_files
-from tasks.congregation.transfer import starting, working
+from tasks.congregation.transfer import starting, steering, working
 from tasks.congregation.transfer.jobs import KEEP_EXPORTS
 from tasks.errors import Conflict, NotFound
 from tasks.lanes import data_transfer, rescue
@@ -66,7 +66,7 @@ def test_a_worker_that_dies_in_an_import_has_changed_nothing(
         with begin() as session:
             check = session.get_one(Transfer, checked.id)
             assert starting.why_not(check) is None
-            starting.remove(session, check.id, ANNA, NOW)
+            steering.remove(session, check.id, ANNA, NOW)
 
 
 def test_a_death_in_an_export_leaves_no_file(
@@ -100,9 +100,9 @@ def test_one_transfer_of_a_congregation_at_a_time(
     with sqlite_begin() as session, pytest.raises(Conflict, match="under way"):
         starting.start_export(session, of, ANNA, files=False, audit=False, now=NOW)
     with sqlite_begin() as session:
-        starting.cancel(session, first, ANNA, NOW)
+        steering.cancel(session, first, ANNA, NOW)
     with sqlite_begin() as session, pytest.raises(Conflict, match="its end"):
-        starting.cancel(session, first, ANNA, NOW)
+        steering.cancel(session, first, ANNA, NOW)
     at = rows.bench(sqlite_begin, tmp_path / "files")
     assert data_transfer.sweep(at, 1).done == ()
     checked = rows.check(at, of, archive)
@@ -110,7 +110,7 @@ def test_one_transfer_of_a_congregation_at_a_time(
     with sqlite_begin() as session, pytest.raises(Conflict, match="was imported"):
         starting.confirm(session, checked.id, ANNA, 1, NOW)
     with sqlite_begin() as session, pytest.raises(NotFound):
-        starting.get_transfer(session, of)
+        steering.get_transfer(session, of)
 
 
 def test_a_waiting_import_that_is_cancelled_can_be_confirmed_again(
@@ -124,7 +124,7 @@ def test_a_waiting_import_that_is_cancelled_can_be_confirmed_again(
         starting.confirm(session, checked.id, ANNA, 99, NOW)
     id_ = rows.confirm(at, checked)
     with sqlite_begin() as session:
-        starting.cancel(session, id_, ANNA, NOW)
+        steering.cancel(session, id_, ANNA, NOW)
     assert rows.run(at, rows.confirm(at, checked)).state is LongJobState.DONE
 
 
@@ -153,7 +153,7 @@ def test_a_running_transfer_hears_that_it_is_cancelled_or_the_worker_stops(
 
 def _cancel(begin: Begin, id_: Any) -> None:
     with begin() as session:
-        starting.cancel(session, id_, ANNA, NOW)
+        steering.cancel(session, id_, ANNA, NOW)
 
 
 def test_an_archive_that_changed_meanwhile_changes_nothing(
@@ -189,7 +189,7 @@ def test_archives_are_let_go_after_their_time_and_downloads_are_written_down(
     at = rows.bench(begin, tmp_path / "files")
     row, _ = rows.export(at, of, audit=True)
     with begin() as session:
-        starting.fetch(session, row.id, ANNA)
+        steering.fetch(session, row.id, ANNA)
     assert data_transfer.sweep(at, 1).expired == ()
     later = replace(at, clock=_after(KEEP_EXPORTS))
     assert data_transfer.sweep(later, 1).expired == (row.id,)
@@ -201,7 +201,7 @@ def test_archives_are_let_go_after_their_time_and_downloads_are_written_down(
             select(AuditEntry.action).order_by(AuditEntry.id)
         ).all()
         with pytest.raises(Conflict, match="export again"):
-            starting.fetch(session, row.id, ANNA)
+            steering.fetch(session, row.id, ANNA)
     assert actions == [
         "transfer.requested",
         "transfer.exported",
