@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from flask import Blueprint, abort, current_app, flash, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
+from dashboard.charts import panel, series
 from dashboard.extensions import db
 from dashboard.lanes import queries, resuming
 from dashboard.lanes.forms import WorkersForm
 from dashboard.lanes.pausing import consequences
 from dashboard.security import actor, current_operator, require
-from dashboard.web import render
+from dashboard.web import is_htmx, render
 from tasks import registry
 from tasks.clock import utcnow
 from tasks.errors import Conflict, NotFound, UnknownLane
@@ -118,7 +120,15 @@ def _page(lane: Lane, form: WorkersForm) -> str:
         sees_all=current_operator().sees_all,
         pause_means=consequences(session, view, utcnow()),
         has_plans=lane.name in PLANS,
+        **_charts(lane),
     )
+
+
+def _charts(lane: Lane) -> dict[str, Any]:
+    if lane.name not in series.COUNTED_LANES or is_htmx():
+        return {}
+    period = panel.asked_period()
+    return panel.values(series.of_lane(db.session(), lane.name, period, utcnow()))
 
 
 def _views(lanes: Sequence[Lane]) -> list[queries.LaneView]:

@@ -1,0 +1,51 @@
+"""What the templates of charts need, for any page that includes them."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from flask import request
+
+from dashboard.charts import series
+from dashboard.charts.drawing import HEIGHT, WIDTH, draw
+from dashboard.charts.periods import PERIODS, Period, period_of
+from dashboard.filters import duration
+from tasks.models import Span
+
+
+def asked_period() -> Period:
+    """Return the period that this request's address asks for."""
+    return period_of(request.args.get("period"))
+
+
+def values(found: series.Series) -> dict[str, Any]:
+    """Return what ``charts/_panel.html`` reads."""
+    return _ALWAYS | {"charts": draw(found)}
+
+
+def about(seconds: float | None) -> str:
+    """Return a time as one number with its unit.
+
+    >>> about(0.0123), about(95), about(None)
+    ('12 ms', '1 min', '–')
+    """
+    if seconds is None:
+        return "–"
+    return duration(timedelta(seconds=seconds), parts=1)
+
+
+def step_name(at: datetime, period: Period) -> str:
+    """Return how a step is called: its day, and its hour where there are several."""
+    return at.strftime("%-d %b" if period.span is Span.DAY else "%-d %b, %H:%M")
+
+
+_ALWAYS: Final[dict[str, Any]] = {
+    "periods": tuple(PERIODS.values()),
+    "outcomes": tuple(series.OUTCOMES),
+    "few": series.FEW,
+    "width": WIDTH,
+    "height": HEIGHT,
+    "about": about,
+    "step_name": step_name,
+}

@@ -1,0 +1,127 @@
+"""Charts: what they count, how they are drawn, and what says the same in words."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import pytest
+from sqlalchemy import Engine
+from sqlalchemy.orm import Session
+
+from dashboard.charts import series
+from dashboard.charts.drawing import HEIGHT, draw
+from dashboard.charts.panel import about
+from dashboard.charts.periods import PERIODS
+from tasks.clock import utcnow
+from tasks.db import CongregationSession, Scope, set_scope
+from tasks.models import Measure, RuleVersion
+from tasks.rollups.adding import add
+from tasks.rollups.counting import Place
+from tests.dashboard.conftest import Browser
+from tests.support import factories
+from tests.support.factories import NOW
+from tests.support.statements import statements
+
+
+def _fill(session: Session, tenant: UUID, rule: UUID, at: datetime, n: int) -> None:
+    """Count ``n`` that succeeded within a second, and one that failed after hours."""
+    place = Place(tenant, "executions", rule, at.replace(minute=0), 0)
+    add(
+        session,
+        {
+            place._replace(measure=Measure.SUCCEEDED): n,
+            place._replace(measure=Measure.FAILED): 1,
+            place._replace(measure=Measure.WAIT + 6): n,
+            place._replace(measure=Measure.WAIT + 16): 1,
+            place._replace(measure=Measure.RUN + 3): n,
+        },
+    )
+
+
+@pytest.mark.parametrize("name", PERIODS)
+def test_a_series_holds_what_was_counted_within_its_period(
+    engine: Engine, name: str
+) -> None:
+    period = PERIODS[name]
+    with Session(engine) as session, session.begin():
+        tenant = factories.congregation(session)
+        rule = factories.rule(session, tenant).id
+        _fill(session, tenant, rule, NOW, 5)
+        _fill(session, tenant, rule, NOW - period.step * (period.n_steps - 1), 7)
+        _fill(session, tenant, rule, NOW - period.step * (period.n_steps + 1), 900)
+        session.flush()
+        for found in (
+            series.of_rule(session, rule, period, NOW),
+            series.of_lane(session, "executions", period, NOW),
+        ):
+            assert len(found.steps) == period.n_steps
+            assert (found.steps[0].total, found.steps[-1].total) == (8, 6)
+            assert [step.is_partial for step in found.steps].count(True) == 1
+            assert found.whole.n("succeeded") == 12
+            assert found.whole.n_timed(Measure.WAIT) == 14
+
+
+def test_a_lane_shows_an_operator_their_own_congregations_only(engine: Engine) -> None:
+    with Session(engine) as session, session.begin():
+        houses = [factories.congregation(session, slug) for slug in "ab"]
+        for n, house in enumerate(houses):
+            _fill(session, house, factories.rule(session, house).id, NOW, n + 1)
+    day = PERIODS["24h"]
+    expected = ((Scope.EVERY, 3), (frozenset(houses[:1]), 1), (frozenset[UUID](), 0))
+    for scope, n in expected:
+        with CongregationSession(engine) as session:
+            set_scope(session, scope)
+            found = series.of_lane(session, "executions", day, NOW)
+            assert found.whole.n("succeeded") == n
+
+
+def test_a_drawing_stays_in_its_frame_and_shows_single_failures() -> None:
+    steps = [series.Step(NOW, is_partial=False) for _ in range(24)]
+    steps[3].counts.update({Measure.SUCCEEDED: 100_000, Measure.FAILED: 1})
+    steps[5].counts.update({Measure.WAIT: 1, Measure.WAIT + 18: 1})
+    charts = draw(series.Series(PERIODS["24h"], steps, steps[3]))
+    parts = {part.outcome: part for part in charts.bars[3].parts}
+    assert parts["failed"].height >= 1
+    assert all(0 <= part.y <= HEIGHT for part in parts.values())
+    (wait,) = charts.times
+    heights = re.findall(r" ([\d.]+)H", "".join(line.path for line in wait.lines))
+    assert len(heights) == 3
+    assert all(0 <= float(y) <= HEIGHT for y in heights)
+
+
+def test_the_pages_draw_charts_and_say_the_same_in_a_table(
+    as_operator: Browser, sqlite_engine: Engine
+) -> None:
+    now = utcnow()
+    with Session(sqlite_engine) as session, session.begin():
+        tenant = factories.congregation(session)
+        rule = factories.rule(session, tenant)
+        _fill(session, tenant, rule.id, now, 41)
+        changed = {"congregation_id": tenant, "rule_id": rule.id, "version": 2}
+        at = now - timedelta(hours=3)
+        session.add(
+            RuleVersion(**changed, created_at=at, actor="a", verb="edited", document={})
+        )
+        path = f"/rules/{rule.id}"
+    for period in (*PERIODS, "nonsense"):
+        page = as_operator.get(f"{path}?period={period}").get_data(as_text=True)
+        assert "Version 2 of the rule begins" in page
+        assert re.search(r'data-state="failed"[^>]*>', page)
+        assert '<td class="figures">41</td>' in page
+    with statements() as seen:
+        page = as_operator.get("/lanes/executions?period=7d").get_data(as_text=True)
+    assert '<td class="figures">41</td>' in page
+    assert sum("lane_rollups" in statement for statement in seen) == 1
+    assert 'style="' not in page
+    assert "The numbers" not in as_operator.get("/lanes/rescue").get_data(as_text=True)
+
+
+def test_times_are_told_as_one_number() -> None:
+    assert [about(each) for each in (None, 0.0123, 95, 7_300)] == [
+        "–",
+        "12 ms",
+        "1 min",
+        "2 h",
+    ]
