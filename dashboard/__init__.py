@@ -37,7 +37,9 @@ ROOT: Final = Path(__file__).parent.parent
 PAGES: Final = (
     "overview",
     "executions",
+    "failures",
     "scheduled",
+    "search",
     "events",
     "rules",
     "why",

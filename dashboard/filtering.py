@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any, Final, Self
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, ClassVar, Final, Self
 from uuid import UUID
 
 from flask import request
@@ -15,14 +15,17 @@ from sqlalchemy.orm import Session
 from wtforms import HiddenField, SearchField, SelectChoice, SelectField
 
 from dashboard.filter_fields import MomentField, clean
+from dashboard.search.kinds import Searched
+from dashboard.search.reading import Search, read_search, rule_meant
 from tasks.errors import InvalidInput
 from tasks.models import Congregation, Podcast, Rule
 from tasks.operations.matching import Matching
+from tasks.search import work
 
 #: Entries that one choice of a filter offers at most.
 CHOICES_MAX: Final = 200
 #: Waiting for so long past its time is late; a busy second is not.
-LATE_AFTER: Final = timedelta(minutes=1)
+LATE_AFTER: Final = work.LATE_AFTER
 #: Longest text that a filter takes.
 _TEXT_MAX: Final = 200
 
@@ -64,7 +67,11 @@ def choices(session: Session) -> Choices:
 
 
 class ListFilter(FlaskForm):  # type: ignore[misc]  # WTForms has no types
-    """What narrows a list; subclasses say which states there are."""
+    """What narrows a list; subclasses say which one, and which states there are."""
+
+    searched: ClassVar[Searched]
+    search: Search
+    offered: Choices
 
     class Meta:
         """Filters change nothing, so they need no token."""
@@ -88,10 +95,13 @@ class ListFilter(FlaskForm):  # type: ignore[misc]  # WTForms has no types
         """Return the filter of this request's query string.
 
         Raises:
-            InvalidInput: ``bad_filter``, the address was changed by hand and cannot be
-                read; acting on a filter that was half understood would be worse.
+            InvalidInput: ``bad_search``; or ``bad_filter``, the address was changed by
+                hand and cannot be read: acting on a filter that was half understood
+                would be worse.
         """
-        form = cls(request.args)
+        search = read_search(cls.searched, cls, request.args)
+        form = cls(search.given)
+        form.search = search
         form.offer(offered)
         if not form.validate():
             name, errors = next(iter(form.errors.items()))
@@ -125,14 +135,19 @@ class ListFilter(FlaskForm):  # type: ignore[misc]  # WTForms has no types
             InvalidInput: ``bad_filter``.
         """
         slug, podcast = self._podcast()
+        query = self.search.query.settled(self.searched.fields, now)
+        rule_id = _id("rule", self.rule.data)
+        if rule_id is None:
+            rule_id, query = rule_meant(session, query)
         return Matching(
             state=self.state.data or None,
-            rule_id=_id("rule", self.rule.data),
+            rule_id=rule_id,
             congregation_id=self._congregation(session, slug),
             podcast_id=podcast,
             booking_id=self.booking.data or None,
             event_id=_id("event", self.event.data),
-            text=self.q.data[:_TEXT_MAX],
+            text=query.text[:_TEXT_MAX],
+            query=str(replace(query, text="")),
             since=self.since.data,
             until=self.until.data,
             late_before=now - LATE_AFTER if self.late.data else None,
@@ -140,9 +155,7 @@ class ListFilter(FlaskForm):  # type: ignore[misc]  # WTForms has no types
 
     def query(self, **changes: str | None) -> dict[str, Any]:
         """Return the query string's values, without those that say nothing."""
-        names = set(self.data) - {"newest"}
-        values = {name: request.args.get(name, "") for name in names}
-        return {name: value for name, value in {**values, **changes}.items() if value}
+        return self.search.params(**changes)
 
     @property
     def is_narrow(self) -> bool:

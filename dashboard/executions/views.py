@@ -16,6 +16,7 @@ from dashboard.executions.lines import Line
 from dashboard.extensions import db
 from dashboard.filtering import NO_CHOICES, choices
 from dashboard.mail_frame import mail_frame
+from dashboard.search.views import explains
 from dashboard.security import actor
 from dashboard.watching import Watch, asked, is_unchanged, watch
 from dashboard.web import render
@@ -30,6 +31,7 @@ bp = Blueprint("executions", __name__, url_prefix="/executions")
 
 
 @bp.get("/")
+@explains("executions")
 def index() -> str:
     """List executions; the query string narrows the list."""
     session, now = db.session(), utcnow()

@@ -12,6 +12,7 @@ from wtforms.validators import AnyOf, Optional
 
 from dashboard.filter_fields import clean
 from dashboard.filtering import ListFilter
+from dashboard.search.kinds import SEARCHED
 from tasks.models import JobState
 from tasks.operations.matching import Matching
 
@@ -22,6 +23,7 @@ ALL: Final = "all"
 class JobFilter(ListFilter):
     """Scheduled jobs by what they are about, and by when they are due."""
 
+    searched = SEARCHED["scheduled"]
     state = HiddenField(
         validators=[Optional(), AnyOf([*JobState, ALL], "must be a state")],
         filters=[clean],

@@ -12,6 +12,7 @@ from dashboard.extensions import db
 from dashboard.filtering import NO_CHOICES, choices
 from dashboard.scheduled import queries
 from dashboard.scheduled.forms import JobFilter
+from dashboard.search.views import explains
 from dashboard.security import actor
 from dashboard.watching import asked, is_unchanged, watch
 from dashboard.web import render
@@ -26,6 +27,7 @@ bp = Blueprint("scheduled", __name__, url_prefix="/scheduled")
 
 
 @bp.get("/")
+@explains("scheduled")
 def index() -> str:
     """List what is to come, soonest first; the query string narrows the list."""
     session, now = db.session(), utcnow()

@@ -1,0 +1,91 @@
+"""The search of a request: what its address asks for, and addresses that ask for less.
+
+A term that the list's own filter knows as well, such as ``state:failed``, is read as if
+it had been chosen there: so tabs, selects and search never say different things.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from werkzeug.datastructures import MultiDict
+from wtforms import Form
+
+from dashboard.filter_fields import clean
+from dashboard.search.kinds import Searched
+from tasks.models import Rule
+from tasks.search.parsing import Query, Term, parse
+
+#: Asked by the pages themselves.
+_NO_FILTERS: Final = frozenset({"newest", "csrf_token"})
+_FLAGGED: Final = {"yes": "1"}
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A search of one list."""
+
+    of: Searched
+    query: Query  # without what was lifted
+    given: MultiDict[str, str]  # the filter's values, with what was lifted
+
+    @property
+    def terms(self) -> str:
+        """The terms alone, written."""
+        return str(replace(self.query, text=""))
+
+    def params(self, **changes: str | None) -> dict[str, Any]:
+        """Return the filter as an address's values; a change to None leaves one out."""
+        names = set(self.given) - _NO_FILTERS
+        values = {name: self.given[name] for name in names}
+        changed: Mapping[str, str | None] = {**values, **changes}
+        return {name: value for name, value in changed.items() if value}
+
+    def without(self, term: Term | None) -> dict[str, Any]:
+        """Return the address's values without one term; None: without the text."""
+        less = self.query.without(term) if term else replace(self.query, text="")
+        return self.params(**{self.of.box: str(less)})
+
+
+def read_search(of: Searched, form: type[Form], args: Mapping[str, Any]) -> Search:
+    """Return what an address asks for, of what the list's form knows.
+
+    Raises:
+        InvalidInput: ``bad_search``, with a sentence for who typed it.
+    """
+    known = _names(form)
+    given = MultiDict({name: args[name] for name in args if name in known})
+    query = parse(clean(given.get(of.box)), of.fields)
+    for field, name in of.lifts.items():
+        term = query.only(field)
+        if term is None or (name == "late" and term.value not in _FLAGGED):
+            continue
+        given[name] = _FLAGGED.get(term.value, term.value)
+        query = query.without(term)
+    given[of.box] = str(query)
+    return Search(of, query, given)
+
+
+def _names(form: type[Form]) -> frozenset[str]:
+    """Return what a form's fields are called."""
+    names = (name for name in dir(form) if hasattr(getattr(form, name), "_formfield"))
+    return frozenset(names)
+
+
+def rule_meant(session: Session, query: Query) -> tuple[UUID | None, Query]:
+    """Return the rule that a search names, when it is exactly one, and what is left.
+
+    An index finds the rows of one rule, however old; of several, only new ones.
+    """
+    if (term := query.only("rule")) is None:
+        return None, query
+    like = Rule.name.icontains(term.value, autoescape=True)
+    found = session.execute(select(Rule.id, Rule.name).where(like).limit(100)).all()
+    exact = [row for row in found if row.name.lower() == term.value.lower()]
+    meant = exact or found
+    return (meant[0].id, query.without(term)) if len(meant) == 1 else (None, query)

@@ -1,0 +1,85 @@
+"""Searches: what a list's search takes, and how one that is typed may go on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+
+from flask import Blueprint, abort, request
+from flask.blueprints import BlueprintSetupState
+from flask.typing import ResponseReturnValue
+
+from dashboard.extensions import db
+from dashboard.filter_fields import clean
+from dashboard.search.chips import chips
+from dashboard.search.completing import completions
+from dashboard.search.kinds import SEARCHED, Searched
+from dashboard.web import is_htmx, render
+from tasks.errors import InvalidInput
+from tasks.search.conditions import SEARCH_WINDOW
+from tasks.search.parsing import LENGTH_MAX
+
+bp = Blueprint("search", __name__, url_prefix="/search")
+
+
+@bp.get("/<list_name>")
+def fields(list_name: str) -> str:
+    """Show the fields of a list's search."""
+    return _help(_searched(list_name))
+
+
+@bp.get("/<list_name>/options")
+def options(list_name: str) -> str:
+    """Return how a search that is being typed may go on, for its datalist."""
+    of = _searched(list_name)
+    typed = clean(request.args.get(of.box))[:LENGTH_MAX]
+    # A blank at the end begins a new word, which cleaning takes away.
+    if request.args.get(of.box, "").endswith(" "):
+        typed += " "
+    found = completions(db.session(), of.fields, typed)
+    return render("search/_options.html", completions=found)
+
+
+def explains(
+    list_name: str,
+) -> Callable[[Callable[[], str]], Callable[[], ResponseReturnValue]]:
+    """Show, for a search that cannot be read, why and what can; put it below a route.
+
+    What was typed stays in the box.
+    """
+
+    def wrap(view: Callable[[], str]) -> Callable[[], ResponseReturnValue]:
+        @wraps(view)
+        def shown() -> ResponseReturnValue:
+            try:
+                return view()
+            except InvalidInput as refused:
+                if refused.code != "bad_search" or is_htmx():
+                    raise
+                of = SEARCHED[list_name]
+                return _help(of, request.args.get(of.box, ""), refused.message), 422
+
+        return shown
+
+    return wrap
+
+
+def _help(of: Searched, typed: str = "", problem: str = "") -> str:
+    return render(
+        "search/fields.html",
+        of=of,
+        typed=typed[:LENGTH_MAX],
+        problem=problem,
+        window=SEARCH_WINDOW,
+    )
+
+
+def _searched(list_name: str) -> Searched:
+    if list_name not in SEARCHED:
+        abort(404)
+    return SEARCHED[list_name]
+
+
+@bp.record
+def _give_templates(state: BlueprintSetupState) -> None:
+    state.app.jinja_env.globals.update(search_chips=chips, search_length_max=LENGTH_MAX)
