@@ -30,6 +30,7 @@ class Section:
 SECTIONS: Final = (
     Section("overview.index", "Overview", "speedometer2"),
     Section("executions.index", "Executions", "play-circle"),
+    Section("failures.index", "Failures", "exclamation-octagon"),
     Section("scheduled.index", "Scheduled", "clock"),
     Section("events.index", "Events", "broadcast"),
     Section("rules.index", "Rules", "diagram-3"),

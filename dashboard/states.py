@@ -78,6 +78,15 @@ LOOKS: Final[Mapping[str, StateLook]] = {
     "left": _L("Left alone", "skip-forward", "quiet", "Known, and stays as it is."),
     "twice": _L("Twice", "files", "warn", "An earlier row has the same address."),
     "wrong": _L("Wrong", "slash-circle", "bad", "It cannot be taken."),
+    # failures by cause
+    "acknowledged": _L("Acknowledged", "check2", "quiet", "Somebody took note of it."),
+    "recovered": _L(
+        "Recovered",
+        "heart-pulse",
+        "warn",
+        "Later ones succeeded; these are still failed.",
+    ),
+    "retried": _L("Retried", "arrow-repeat", "good", "All of it was queued again."),
     # operations on many rows
     "queued": _L("Queued", "clock", "waiting", "Begins within seconds."),
     "done": _L("Done", "check-lg", "good", "It has come to its end."),

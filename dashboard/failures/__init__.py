@@ -1,0 +1,5 @@
+"""Failures by cause: read, acknowledged and retried as groups."""
+
+from dashboard.failures.views import bp
+
+__all__ = ["bp"]

@@ -1,0 +1,48 @@
+"""A group's hours as a picture: one bar each, drawn by the server."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+#: Size of the picture in its own units; one bar and its gap are one wide.
+HEIGHT: Final = 20
+
+
+class Bar(NamedTuple):
+    """One hour that had failures."""
+
+    x: int
+    y: float
+    height: float
+
+
+def bars(hours: Sequence[int]) -> list[Bar]:
+    """Return a bar for each hour with failures; the busiest fills the height.
+
+    >>> bars([0, 1, 4])
+    [Bar(x=1, y=15.0, height=5.0), Bar(x=2, y=0.0, height=20.0)]
+    """
+    most = max(hours, default=0)
+    found = []
+    for x, n in enumerate(hours):
+        if n:
+            height = max(HEIGHT * n / most, 1.0)  # one among thousands is still seen
+            found.append(Bar(x, round(HEIGHT - height, 2), round(height, 2)))
+    return found
+
+
+def sentence(hours: Sequence[int]) -> str:
+    """Return the picture in words.
+
+    >>> sentence([0, 1, 4])
+    '5 failures in the last 3 hours, the most in one hour: 4, the latest hour: 4'
+    """
+    total = sum(hours)
+    if not total:
+        return f"No failures in the last {len(hours)} hours"
+    noun = "failure" if total == 1 else "failures"
+    return (
+        f"{total} {noun} in the last {len(hours)} hours, the most in one hour: "
+        f"{max(hours)}, the latest hour: {hours[-1]}"
+    )

@@ -1,0 +1,293 @@
+"""What the pages of failures read: groups by key, and a few numbers about each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final, Literal
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Select, func, literal, select, true, union_all
+from sqlalchemy.orm import Session
+
+from dashboard.executions.lines import Line, lines
+from dashboard.paging import Page, paginate
+from dashboard.webhooks.deliveries import DeliveryRow
+from tasks.errors import NotFound
+from tasks.failures.groups import asks, is_open, is_quiet
+from tasks.models import (
+    AuditEntry,
+    Congregation,
+    Delivery,
+    Endpoint,
+    Execution,
+    ExecutionState,
+    FailedDelivery,
+    FailedExecution,
+    FailureGroup,
+    FailureHour,
+    Rule,
+)
+from tasks.models.base import born_from
+from tasks.webhooks.switching import name_of
+
+#: What a list of groups shows: those that ask for somebody, the quiet ones, or all.
+Tab = Literal["open", "acknowledged", "all"]
+TABS: Final[Mapping[Tab, str]] = {
+    "open": "Ask for somebody",
+    "acknowledged": "Acknowledged",
+    "all": "All",
+}
+#: Hours that a group's picture shows, up to now.
+HOURS: Final = 48
+#: Counting what failed in one group, and groups themselves, stops here.
+OPEN_MAX: Final = 1_000
+GROUPS_MAX: Final = 1_000
+#: A rule is well again when one of so many executions, the newest since, succeeded.
+_NEWEST: Final = 20
+_DEEDS_MAX: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class GroupLine:
+    """A group, the names that it needs, and how it stands."""
+
+    group: FailureGroup
+    rule: str | None
+    endpoint: Endpoint | None
+    congregation: str
+    n_open: int  # failed, and not queued again; up to OPEN_MAX
+    hours: tuple[int, ...]  # failures of the last HOURS hours, oldest first
+    has_recovered: bool  # the same rule or endpoint has done well since
+    now: datetime
+
+    @property
+    def owner(self) -> str:
+        """The rule's or the endpoint's name."""
+        return name_of(self.endpoint) if self.endpoint else self.rule or ""
+
+    @property
+    def is_delivery(self) -> bool:
+        """Whether deliveries failed, not executions."""
+        return self.group.endpoint_id is not None
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether somebody took note of it, and it did not fail since."""
+        row = self.group
+        if row.acknowledged_at is None:
+            return False
+        is_hushed = row.quiet_until is not None and row.quiet_until > self.now
+        return is_hushed or row.last_at <= row.acknowledged_at
+
+    @property
+    def state(self) -> str:
+        """How it stands, as a word of ``dashboard.states``."""
+        if not self.n_open:
+            return "retried"
+        if self.is_quiet:
+            return "acknowledged"
+        return "recovered" if self.has_recovered else "failed"
+
+    @property
+    def why_no_retry(self) -> str | None:
+        """Why nothing of it can be tried again; None: it can."""
+        if not self.n_open:
+            return "All of it was queued again already."
+        if self.endpoint and self.endpoint.deleted_at is not None:
+            return "The endpoint was removed."
+        if self.endpoint and not self.endpoint.enabled:
+            return "Switch the endpoint on first."
+        return None
+
+
+def page(
+    session: Session, tab: Tab, cursor: str | None, limit: int, *, now: datetime
+) -> Page[GroupLine]:
+    """Return a page of groups, what failed last first; four queries."""
+    columns = (FailureGroup.last_at.desc(), FailureGroup.id.desc())
+    statement = _named().where(_of(tab, now))
+    found = paginate(session, statement, columns, cursor, limit)
+    rows = _lines(session, found.rows, now)
+    return Page(rows, found.next_cursor, found.previous_cursor)
+
+
+def n_asking(session: Session, *, now: datetime) -> int:
+    """Return how many groups ask for somebody, counted to ``GROUPS_MAX``."""
+    some = select(FailureGroup.id).where(asks(now)).limit(GROUPS_MAX).subquery()
+    return session.scalar(select(func.count()).select_from(some)) or 0
+
+
+def newest_asking(session: Session, limit: int, *, now: datetime) -> list[GroupLine]:
+    """Return the groups that ask for somebody, what failed last first."""
+    statement = (
+        _named()
+        .where(asks(now))
+        .order_by(FailureGroup.last_at.desc(), FailureGroup.id.desc())
+        .limit(limit)
+    )
+    return _lines(session, session.execute(statement).all(), now)
+
+
+def line(session: Session, group_id: UUID, *, now: datetime) -> GroupLine:
+    """Return one group.
+
+    Raises:
+        NotFound: the session sees no such group.
+    """
+    rows = session.execute(_named().where(FailureGroup.id == group_id)).all()
+    if not rows:
+        raise NotFound("unknown_failure", "There is no such group of failures.")
+    return _lines(session, rows, now)[0]
+
+
+def group_of(session: Session, execution_id: UUID) -> FailureGroup | None:
+    """Return the group that an execution belongs to; None: it is not failed."""
+    return session.scalars(
+        select(FailureGroup)
+        .join(FailedExecution, FailedExecution.group_id == FailureGroup.id)
+        .where(
+            FailedExecution.execution_id == execution_id,
+            FailedExecution.retried_at.is_(None),
+        )
+    ).first()
+
+
+def deeds(session: Session, group_id: UUID) -> Sequence[AuditEntry]:
+    """Return what operators did about a group, newest first."""
+    return session.scalars(
+        select(AuditEntry)
+        .where(
+            AuditEntry.subject_kind == "failure", AuditEntry.subject_id == str(group_id)
+        )
+        .order_by(AuditEntry.created_at.desc(), AuditEntry.id.desc())
+        .limit(_DEEDS_MAX)
+    ).all()
+
+
+def executions(
+    session: Session, group_id: UUID, cursor: str | None, limit: int
+) -> Page[Line]:
+    """Return a page of a group's executions, newest first, as they are now."""
+    statement = (
+        lines()
+        .join(FailedExecution, FailedExecution.execution_id == Execution.id)
+        .where(FailedExecution.group_id == group_id)
+    )
+    key = (FailedExecution.execution_id.desc(),)
+    found = paginate(session, statement, key, cursor, limit)
+    rows = [Line(*row) for row in found.rows]
+    return Page(rows, found.next_cursor, found.previous_cursor)
+
+
+def deliveries(
+    session: Session, group_id: UUID, cursor: str | None, limit: int
+) -> Page[DeliveryRow]:
+    """Return a page of a group's deliveries, newest first, as they are now."""
+    statement = (
+        select(Delivery, Endpoint, Congregation.name)
+        .join(FailedDelivery, FailedDelivery.delivery_id == Delivery.id)
+        .join(Endpoint, Endpoint.id == Delivery.endpoint_id)
+        .join(Congregation, Congregation.id == Delivery.congregation_id)
+        .where(FailedDelivery.group_id == group_id)
+    )
+    key = (FailedDelivery.delivery_id.desc(),)
+    found = paginate(session, statement, key, cursor, limit)
+    rows = [DeliveryRow(*row) for row in found.rows]
+    return Page(rows, found.next_cursor, found.previous_cursor)
+
+
+def _of(tab: Tab, now: datetime) -> ColumnElement[bool]:
+    if tab == "open":
+        return asks(now)
+    return is_quiet(now) & is_open() if tab == "acknowledged" else true()
+
+
+def _named() -> Select[FailureGroup, str, Endpoint, str]:
+    return (
+        select(FailureGroup, Rule.name, Endpoint, Congregation.name)
+        .join(Congregation, Congregation.id == FailureGroup.congregation_id)
+        .outerjoin(Rule, Rule.id == FailureGroup.rule_id)
+        .outerjoin(Endpoint, Endpoint.id == FailureGroup.endpoint_id)
+    )
+
+
+def _lines(session: Session, rows: Sequence[Any], now: datetime) -> list[GroupLine]:
+    if not rows:
+        return []
+    groups: list[FailureGroup] = [row[0] for row in rows]
+    n_open, hours = _n_open(session, groups), _hours(session, groups, now)
+    well = _well(session, groups)
+    return [
+        GroupLine(
+            group,
+            rule,
+            endpoint,
+            congregation,
+            n_open[group.id],
+            hours[group.id],
+            group.id in well or _delivers(group, endpoint),
+            now,
+        )
+        for group, rule, endpoint, congregation in rows
+    ]
+
+
+def _n_open(session: Session, groups: Sequence[FailureGroup]) -> dict[UUID, int]:
+    counted = []
+    for place, group in enumerate(groups):
+        model = FailedDelivery if group.endpoint_id else FailedExecution
+        some = (
+            select(model.failed_at)
+            .where(model.group_id == group.id, model.retried_at.is_(None))
+            .limit(OPEN_MAX)
+            .subquery()
+        )
+        counted.append(select(literal(place), func.count()).select_from(some))
+    found = session.execute(union_all(*counted))
+    return {groups[place].id: n for place, n in found}
+
+
+def _hours(
+    session: Session, groups: Sequence[FailureGroup], now: datetime
+) -> dict[UUID, tuple[int, ...]]:
+    first = now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=HOURS - 1)
+    found = {group.id: [0] * HOURS for group in groups}
+    rows = session.execute(
+        select(FailureHour.group_id, FailureHour.hour, FailureHour.n).where(
+            FailureHour.group_id.in_(found), FailureHour.hour >= first
+        )
+    )
+    for id_, hour, n in rows:
+        place = int((hour - first) / timedelta(hours=1))
+        if 0 <= place < HOURS:  # a worker's clock may be ahead
+            found[id_][place] = n
+    return {id_: tuple(numbers) for id_, numbers in found.items()}
+
+
+def _well(session: Session, groups: Sequence[FailureGroup]) -> set[UUID]:
+    """Return the groups whose rule has succeeded with what came after them."""
+    asked = []
+    for place, group in enumerate(groups):
+        if group.rule_id is None:
+            continue
+        since = born_from(group.last_at + timedelta(milliseconds=1))
+        newest = (
+            select(Execution.state)
+            .where(Execution.rule_id == group.rule_id, Execution.id > since)
+            .order_by(Execution.id.desc())
+            .limit(_NEWEST)
+            .subquery()
+        )
+        done = select(newest.c.state).where(newest.c.state == ExecutionState.SUCCEEDED)
+        asked.append(select(literal(place)).where(done.exists()))
+    if not asked:
+        return set()
+    return {groups[place].id for place in session.scalars(union_all(*asked))}
+
+
+def _delivers(group: FailureGroup, endpoint: Endpoint | None) -> bool:
+    if endpoint is None or endpoint.delivered_at is None:
+        return False
+    return endpoint.delivered_at > group.last_at

@@ -1,0 +1,171 @@
+"""Failures by cause: the list, one group, and what can be done about it."""
+
+from __future__ import annotations
+
+from typing import get_args
+from uuid import UUID
+
+from flask import Blueprint, current_app, flash, redirect, request, url_for
+from flask.typing import ResponseReturnValue
+
+from dashboard.extensions import db
+from dashboard.failures import pictures, queries
+from dashboard.failures.forms import AcknowledgeForm
+from dashboard.filters import plural
+from dashboard.operations.asking import Question, ask, begin
+from dashboard.security import actor, require
+from dashboard.selection import nothing_selected, selected
+from dashboard.web import render
+from tasks.clock import utcnow
+from tasks.errors import Conflict, InvalidInput
+from tasks.failures.groups import acknowledge, find, reopen
+from tasks.failures.resending import resend
+from tasks.models import OperationKind
+
+bp = Blueprint("failures", __name__, url_prefix="/failures")
+
+
+@bp.get("/")
+def index() -> str:
+    """List what failed alike, what failed last first."""
+    return _list(AcknowledgeForm())
+
+
+@bp.post("/acknowledge")
+def acknowledge_selected() -> ResponseReturnValue:
+    """Take note of the groups that were ticked."""
+    form, ids = AcknowledgeForm(), selected()
+    if not ids:
+        return nothing_selected(url_for(".index"))
+    if (why := _acknowledged(form, ids)) is not None:
+        flash(why, "warning")
+        return _list(form), 422
+    return redirect(url_for(".index"), 303)
+
+
+@bp.get("/<uuid:group_id>")
+def detail(group_id: UUID) -> str:
+    """Show one group: what it is, who took note of it, and what belongs to it."""
+    return _detail(group_id, AcknowledgeForm())
+
+
+@bp.post("/<uuid:group_id>/acknowledge")
+def acknowledge_one(group_id: UUID) -> ResponseReturnValue:
+    """Take note of a group."""
+    find(db.session(), group_id)
+    form = AcknowledgeForm()
+    if (why := _acknowledged(form, [group_id])) is not None:
+        flash(why, "warning")
+        return _detail(group_id, form), 422
+    return redirect(url_for(".detail", group_id=group_id), 303)
+
+
+@bp.post("/<uuid:group_id>/reopen")
+def reopen_one(group_id: UUID) -> ResponseReturnValue:
+    """Let a group ask for somebody again."""
+    if reopen(db.session(), group_id, actor()):
+        flash("It asks for somebody again.", "success")
+    else:
+        flash("It asks for somebody already.", "info")
+    db.session.commit()
+    return redirect(url_for(".detail", group_id=group_id), 303)
+
+
+@bp.get("/<uuid:group_id>/retry")
+@require("operator")
+def ask_retry(group_id: UUID) -> str:
+    """Say how many executions of a group are still failed, and ask about a retry."""
+    return ask(_question(group_id))
+
+
+@bp.post("/<uuid:group_id>/retry")
+def retry(group_id: UUID) -> ResponseReturnValue:
+    """Queue the executions of a group once more."""
+    return begin(_question(group_id))
+
+
+@bp.post("/<uuid:group_id>/resend")
+def resend_deliveries(group_id: UUID) -> ResponseReturnValue:
+    """Send the deliveries of a group once more."""
+    try:
+        n = resend(db.session(), group_id, actor(), utcnow())
+    except Conflict as refused:
+        db.session.rollback()
+        flash(refused.message, "warning")
+    else:
+        db.session.commit()
+        flash(f"{plural(n, 'delivery', 'deliveries')} sent again soon.", "success")
+    return redirect(url_for(".detail", group_id=group_id), 303)
+
+
+def _question(group_id: UUID) -> Question:
+    find(db.session(), group_id)
+    return Question(
+        OperationKind.RETRY_EXECUTIONS,
+        url_for(".detail", group_id=group_id),
+        "Failures",
+        {"group_id": str(group_id)},
+    )
+
+
+def _acknowledged(form: AcknowledgeForm, ids: list[UUID]) -> str | None:
+    """Take note of groups and commit; returns why that cannot be, if so."""
+    if not form.validate_on_submit():
+        return form.first_error()
+    note, until = form.note.data or "", form.until.data
+    try:
+        n = acknowledge(
+            db.session(), ids, actor(), note=note, until=until, now=utcnow()
+        )
+    except InvalidInput as refused:
+        db.session.rollback()
+        return refused.message
+    db.session.commit()
+    flash(f"{plural(n, 'group')} acknowledged.", "success")
+    return None
+
+
+def _list(form: AcknowledgeForm) -> str:
+    session, now = db.session(), utcnow()
+    wanted = request.args.get("show", "open")
+    tab: queries.Tab = wanted if wanted in get_args(queries.Tab) else "open"  # type: ignore[assignment]  # just looked
+    limit = current_app.config["CARILLON"].page_size
+    cursor = request.args.get("cursor")
+    return render(
+        "failures/list.html",
+        fragment="failures/_groups.html",
+        tab=tab,
+        tabs=queries.TABS,
+        page=queries.page(session, tab, cursor, limit, now=now),
+        n_asking=queries.n_asking(session, now=now),
+        form=form,
+        **_helpers(),
+    )
+
+
+def _detail(group_id: UUID, form: AcknowledgeForm) -> str:
+    session, now = db.session(), utcnow()
+    line = queries.line(session, group_id, now=now)
+    read = queries.deliveries if line.is_delivery else queries.executions
+    limit = current_app.config["CARILLON"].page_size
+    return render(
+        "failures/detail.html",
+        fragment="failures/_members.html",
+        line=line,
+        group=line.group,
+        page=read(session, group_id, request.args.get("cursor"), limit),
+        deeds=queries.deeds(session, group_id),
+        form=form,
+        **_helpers(),
+    )
+
+
+def _helpers() -> dict[str, object]:
+    return {
+        "bars": pictures.bars,
+        "in_words": pictures.sentence,
+        "height": pictures.HEIGHT,
+        "hours": queries.HOURS,
+        "cap": queries.OPEN_MAX,
+        "groups_cap": queries.GROUPS_MAX,
+    }
