@@ -31,6 +31,7 @@ from tasks.lanes import (
     scheduled_jobs,
     sync,
     thumbnail,
+    volumes,
 )
 
 LANES: Final = (
@@ -208,6 +209,15 @@ LANES: Final = (
         every=timedelta(minutes=1),
         # Each of them may have ended hundreds: SQLite's writers must not wait long.
         batch=10,
+    ),
+    Lane(
+        name="volumes",
+        title="Volumes",
+        purpose="Holds rules that do far more than usual, until somebody has looked.",
+        sweep=volumes.sweep,
+        backlog=volumes.backlog,
+        every=timedelta(seconds=10),
+        batch=1,
     ),
     Lane(
         name="janitor",

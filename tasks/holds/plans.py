@@ -19,12 +19,14 @@ from tasks.bulk import among
 from tasks.errors import InvalidInput
 from tasks.holds.finding import find
 from tasks.holds.setting import lift
+from tasks.holds.volumes import n_this_hour
 from tasks.models import (
     SENTENCES,
     Channel,
     Execution,
     ExecutionState,
     Hold,
+    HoldKind,
     Operation,
     OperationKind,
     Reason,
@@ -128,9 +130,17 @@ def lift_with(
     matching = held_by(row)
     if lift(session, hold_id, actor, how=sentence_of(chosen), now=now):
         ring(session, row.channel)
+        _approve(session, row, now)
     if not n_waiting(session, matching, chosen.high_water, 1):
         return None
     return begin(session, matching, chosen, actor, now=now)
+
+
+def _approve(session: Session, row: Hold, now: datetime) -> None:
+    """Note how much an operator has let a rule make: so much more is usual now."""
+    if row.kind is HoldKind.VOLUME and row.rule_id is not None:
+        row.n_seen = max(row.n_seen or 0, n_this_hour(session, row.rule_id, now))
+        session.flush()
 
 
 def begin(

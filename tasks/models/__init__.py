@@ -132,6 +132,7 @@ from tasks.models.source import (
 from tasks.models.suppression import STOPS_EVERYTHING, Suppression, SuppressionReason
 from tasks.models.territory import Attribution, Method, Territory, TerritoryKind
 from tasks.models.transfer import ExternalRef, Transfer, TransferKind
+from tasks.models.volume import RuleVolume, VolumeLimit, VolumeLook
 
 __all__ = [
     "BOUNDS",
@@ -253,6 +254,7 @@ __all__ = [
     "RulePodcast",
     "RuleRollup",
     "RuleVersion",
+    "RuleVolume",
     "ScheduledJob",
     "Source",
     "SourceCall",
@@ -272,6 +274,8 @@ __all__ = [
     "Transfer",
     "TransferKind",
     "UtcDateTime",
+    "VolumeLimit",
+    "VolumeLook",
     "WaitsFor",
     "WakeState",
     "WebhookMessage",

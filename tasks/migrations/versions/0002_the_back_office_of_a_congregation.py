@@ -1393,4 +1393,43 @@ def upgrade() -> None:
             batch_op.f("ix_rule_rollups_span_at"), ["span", "at"], unique=False
         )
 
+    op.create_table(
+        "volume_looks",
+        sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("counted_until", sa.DateTime(timezone=True), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_volume_looks")),
+    )
+    op.create_table(
+        "rule_volumes",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("rule_id", sa.Uuid(), nullable=False),
+        sa.Column("hour", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("n", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "rule_id"],
+            ["rules.congregation_id", "rules.id"],
+            name=op.f("fk_rule_volumes_congregation_id_rule_id"),
+        ),
+        sa.PrimaryKeyConstraint("rule_id", "hour", name=op.f("pk_rule_volumes")),
+    )
+    op.create_table(
+        "volume_limits",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("rule_id", sa.Uuid(), nullable=False),
+        sa.Column("hold_above", sa.Integer(), nullable=True),
+        sa.Column("set_by", sa.String(length=255), nullable=False),
+        sa.Column("set_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "rule_id"],
+            ["rules.congregation_id", "rules.id"],
+            name=op.f("fk_volume_limits_congregation_id_rule_id"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_volume_limits_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("rule_id", name=op.f("pk_volume_limits")),
+    )
+
     # ### end Alembic commands ###

@@ -13,7 +13,15 @@ from sqlalchemy.orm import Session
 from dashboard.holds import views
 from tasks.db import sessions
 from tasks.holds.setting import What, hold
-from tasks.models import Execution, ExecutionState, Hold, Operation, Reason
+from tasks.models import (
+    Execution,
+    ExecutionState,
+    Hold,
+    HoldKind,
+    Operation,
+    Reason,
+    Rule,
+)
 from tasks.operations.audit import Actor
 from tests.dashboard.conftest import Browser
 from tests.support import factories
@@ -167,3 +175,55 @@ def test_only_who_sees_all_lifts_what_holds_all(
     status, _ = _lift(one, own, plan="send")
     assert status == 303
     assert one.post("/holds/", data=ALL).status_code == 422
+
+
+def test_the_volume_of_a_rule_is_limited_and_given_back_to_its_history(
+    as_operator: Browser, sqlite_engine: Engine, rule_id: UUID
+) -> None:
+    path = f"/holds/volume/{rule_id}"
+    assert "it is not known yet what is usual" in _text(as_operator, path)
+    for form, sentence in (
+        ({}, "Choose one of the three."),
+        ({"mode": "number", "hold_above": "²"}, "Give a number of executions an hour"),
+        ({"mode": "number", "hold_above": "0"}, "Give a number of executions an hour"),
+    ):
+        answer = as_operator.post(path, data=form)
+        assert (answer.status_code, sentence in answer.text) == (422, True)
+    for form, sentence in (
+        ({"mode": "number", "hold_above": "50"}, "it is held above"),
+        ({"mode": "never"}, "it is never held"),
+        ({"mode": "usual"}, "it is not known yet"),
+    ):
+        assert as_operator.post(path, data=form).status_code == 303
+        assert sentence in _text(as_operator, path)
+    assert as_operator.post(f"/holds/volume/{UUID(int=7)}").status_code in {404, 422}
+
+
+def test_a_rule_that_does_too_much_is_told_of_and_approved(
+    as_operator: Browser, sqlite_engine: Engine, rule_id: UUID
+) -> None:
+    with sessions(sqlite_engine).begin() as session:
+        rule = session.get_one(Rule, rule_id)
+        row = Hold(
+            kind=HoldKind.VOLUME,
+            congregation_id=rule.congregation_id,
+            rule_id=rule_id,
+            why="900 executions within an hour; the busiest hour before had 10.",
+            held_by="Carillon",
+            n_seen=900,
+            n_usual=10,
+        )
+        session.add(row)
+        session.flush()
+        id_ = row.id
+    banner = _text(as_operator, "/")
+    assert "Unusual volume: everything of the rule “Welcome”." in banner
+    page = _text(as_operator, f"/holds/{id_}")
+    assert "the busiest hour before had 10" in page
+    assert "Approve, or drop" in page
+
+    status, _ = _lift(as_operator, id_, plan="send")
+
+    assert status == 303
+    with Session(sqlite_engine) as session:
+        assert session.scalars(select(Execution.reason)).all() == [None, None]
