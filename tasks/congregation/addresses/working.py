@@ -110,6 +110,7 @@ class _Run:
             )
         if isinstance(answer, NotDownloaded):
             raise CannotDo("not_fetched", answer.sentence, may_pass=answer.may_pass)
+        meter.came(number, answer.size)
         yield path, answer.changed_on
         path.unlink()
 
@@ -177,10 +178,13 @@ class _Meter:
             if total is not None:
                 self.sizes[number] = total
             self.at(number, n, DOWNLOADING)
-            if n == total:
-                self.done += n
 
         return on_bytes
+
+    def came(self, number: int, size: int) -> None:
+        """Say that a download is here, with so many bytes."""
+        self.sizes[number] = size
+        self.done += size
 
     def read(self, number: int) -> None:
         """Say that a file was read to its end."""
