@@ -39,6 +39,7 @@ PAGES: Final = (
     "executions",
     "failures",
     "scheduled",
+    "agenda",
     "search",
     "events",
     "rules",

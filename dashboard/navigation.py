@@ -32,6 +32,7 @@ SECTIONS: Final = (
     Section("executions.index", "Executions", "play-circle"),
     Section("failures.index", "Failures", "exclamation-octagon"),
     Section("scheduled.index", "Scheduled", "clock"),
+    Section("agenda.index", "Agenda", "calendar-week"),
     Section("events.index", "Events", "broadcast"),
     Section("rules.index", "Rules", "diagram-3"),
     Section("outreach.index", "Outreach", "person-lines-fill"),

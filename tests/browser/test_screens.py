@@ -33,6 +33,7 @@ LISTS = {
     "overview": "/",
     "executions": "/executions/",
     "scheduled": "/scheduled/",
+    "agenda": "/agenda/",
     "events": "/events/",
     "rules": "/rules/",
     "why": "/why/",

@@ -1,0 +1,161 @@
+"""What the agenda reads: capped counts by hour, marks of days, and a page of jobs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Select, func, literal_column, or_, select
+from sqlalchemy.orm import Session
+
+from dashboard.agenda.week import HOUR, Week
+from dashboard.paging import Page, paginate
+from dashboard.scheduled.lines import Line, lines
+from tasks.lane import COUNT_CAP
+from tasks.models import (
+    Campaign,
+    Engagement,
+    Execution,
+    Feed,
+    Rule,
+    ScheduledJob,
+    WakeState,
+)
+from tasks.operations.matching import is_state
+from tasks.rollups.sql import hour_of
+
+#: Rules to choose from, and campaigns and feeds that one week marks.
+CHOICES_MAX: Final = 200
+_PENDING: Final = "pending"
+
+
+@dataclass(frozen=True, slots=True)
+class Volume:
+    """How much is planned, by hour."""
+
+    hours: Counter[datetime]
+    n_jobs: int
+    n_executions: int  # later steps and retries
+    n_wakeups: int  # agents that are woken
+    counted_until: datetime
+
+
+def volume(session: Session, week: Week, rule_id: UUID | None, now: datetime) -> Volume:
+    """Count what is planned for a week; three statements, each up to ``COUNT_CAP``.
+
+    What is overdue belongs to no hour to come, so it is left out.
+    """
+    start = max(week.start, now)
+    jobs = _hours(session, _jobs(rule_id), ScheduledJob.run_at, start, week.end)
+    waiting = _hours(session, _executions(rule_id), Execution.run_at, start, week.end)
+    wakeups: Counter[datetime] = Counter()
+    if rule_id is None:
+        armed = [Engagement.wake_state == literal_column(f"'{WakeState.ARMED}'")]
+        at = Engagement.wake_at
+        wakeups = _hours(session, armed, at, start, week.end)
+    found = (jobs, waiting, wakeups)
+    full = [max(one) for one in found if one.total() >= COUNT_CAP]
+    return Volume(
+        jobs + waiting + wakeups,
+        jobs.total(),
+        waiting.total(),
+        wakeups.total(),
+        min(full) + HOUR if full else week.end,
+    )
+
+
+def page(
+    session: Session,
+    week: Week,
+    rule_id: UUID | None,
+    now: datetime,
+    cursor: str | None,
+    limit: int,
+) -> Page[Line]:
+    """Return a page of the week's scheduled jobs, soonest first."""
+    at = ScheduledJob.run_at
+    within = (at >= max(week.start, now), at < week.end)
+    statement = lines().where(*_jobs(rule_id), *within)
+    found = paginate(session, statement, (at, ScheduledJob.id), cursor, limit)
+    rows = [Line(*row) for row in found.rows]
+    return Page(rows, found.next_cursor, found.previous_cursor)
+
+
+def campaigns(session: Session, week: Week) -> Sequence[tuple[date, str, UUID, bool]]:
+    """Return days, names and ids of campaigns that begin (True) or end (False)."""
+    last = week.end.date()
+    found = session.execute(
+        select(Campaign.starts_on, Campaign.ends_on, Campaign.name, Campaign.id)
+        .where(
+            Campaign.ended_at.is_(None),
+            Campaign.missed_at.is_(None),
+            or_(
+                Campaign.starts_on.between(week.first, last),
+                Campaign.ends_on.between(week.first, last),
+            ),
+        )
+        .order_by(Campaign.starts_on, Campaign.id)
+        .limit(CHOICES_MAX)
+    )
+    marks = []
+    for starts_on, ends_on, name, id_ in found:
+        marks += [(starts_on, name, id_, True), (ends_on, name, id_, False)]
+    return marks
+
+
+def feeds(session: Session, week: Week, now: datetime) -> Counter[date]:
+    """Return how many feeds are looked at next on each day, of the first ones."""
+    found = session.scalars(
+        select(Feed.due_at)
+        .where(Feed.due_at >= max(week.start, now), Feed.due_at < week.end)
+        .order_by(Feed.due_at)
+        .limit(CHOICES_MAX)
+    )
+    return Counter(due_at.date() for due_at in found)
+
+
+def rules(session: Session) -> Sequence[tuple[UUID, str]]:
+    """Return the rules to choose from, by name."""
+    found = session.execute(
+        select(Rule.id, Rule.name)
+        .where(Rule.deleted_at.is_(None))
+        .order_by(Rule.name, Rule.id)
+        .limit(CHOICES_MAX)
+    )
+    return [(id_, name) for id_, name in found]
+
+
+def _jobs(rule_id: UUID | None) -> list[ColumnElement[bool]]:
+    found = [is_state(ScheduledJob, _PENDING)]
+    return found + ([ScheduledJob.rule_id == rule_id] if rule_id else [])
+
+
+def _executions(rule_id: UUID | None) -> list[ColumnElement[bool]]:
+    found = [is_state(Execution, _PENDING)]
+    return found + ([Execution.rule_id == rule_id] if rule_id else [])
+
+
+def _hours(
+    session: Session,
+    wanted: Sequence[ColumnElement[bool]],
+    at: Any,  # noqa: ANN401  # a column of instants
+    start: datetime,
+    end: datetime,
+) -> Counter[datetime]:
+    """Count by hour the first ``COUNT_CAP`` that the index has within the span."""
+    some = (
+        select(at.label("at"))
+        .where(*wanted, at >= start, at < end)
+        .order_by(at)
+        .limit(COUNT_CAP)
+        .subquery("some")
+    )
+    hours = select(hour_of(some.c.at).label("hour")).subquery("hours")
+    counted: Select[datetime, int] = select(hours.c.hour, func.count()).group_by(
+        hours.c.hour
+    )
+    return Counter({row.hour: row[1] for row in session.execute(counted)})

@@ -1,0 +1,63 @@
+"""The agenda's one page: a week of hours, and the list of what comes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Final
+from uuid import UUID
+
+from flask import Blueprint, current_app, request
+
+from dashboard.agenda import queries
+from dashboard.agenda.week import Week
+from dashboard.extensions import db
+from dashboard.web import render
+from tasks.clock import utcnow
+from tasks.errors import InvalidInput
+from tasks.lane import COUNT_CAP
+
+bp: Final = Blueprint("agenda", __name__, url_prefix="/agenda")
+
+
+@bp.get("/")
+def index() -> str:
+    """Show what fires in the hours and days to come, of all rules or of one."""
+    session, now = db.session(), utcnow()
+    config = current_app.config["CARILLON"]
+    week = Week.asked(request.args.get("week"), now.date())
+    rule_id = _rule_id(request.args.get("rule"))
+    volume = queries.volume(session, week, rule_id, now)
+    marks = defaultdict(list)
+    if rule_id is None:
+        for on, name, id_, is_start in queries.campaigns(session, week):
+            marks[on].append((name, id_, is_start))
+    return render(
+        "agenda/index.html",
+        week=week,
+        today=now.date(),
+        days=week.days(volume.hours, volume.counted_until, now),
+        volume=volume,
+        cap=COUNT_CAP,
+        marks=marks,
+        feeds={} if rule_id else queries.feeds(session, week, now),
+        rules=queries.rules(session),
+        rule_id=rule_id,
+        page=queries.page(
+            session, week, rule_id, now, request.args.get("cursor"), config.page_size
+        ),
+        daily=(
+            ("Campaigns", config.campaign_hour),
+            ("Retention", config.retention_hour),
+        ),
+    )
+
+
+def _rule_id(text: str | None) -> UUID | None:
+    if not text:
+        return None
+    try:
+        return UUID(text)
+    except ValueError as error:
+        raise InvalidInput(
+            "bad_filter", "The rule in this address must be a rule's id.", field="rule"
+        ) from error

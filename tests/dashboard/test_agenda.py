@@ -1,0 +1,117 @@
+"""The agenda: hours of a week, the list below, one's own congregations only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from sqlalchemy import Engine
+from sqlalchemy.orm import Session
+
+from dashboard.agenda import queries
+from dashboard.agenda.week import LEVELS, Week
+from dashboard.operators.models import RoleName
+from tasks.clock import utcnow
+from tasks.db import CongregationSession, set_scope
+from tasks.models import Campaign
+from tests.dashboard.conftest import Browser
+from tests.support import factories
+from tests.support.factories import NOW
+from tests.support.outreach import engagement
+from tests.support.statements import statements
+
+WEEK = Week(NOW.date())
+
+
+def test_a_week_counts_what_is_to_come_by_hour(engine: Engine) -> None:
+    with Session(engine) as session, session.begin():
+        tenants = [factories.congregation(session, slug) for slug in "ab"]
+        for tenant in tenants:
+            rule = factories.reminder(session, tenant)
+            for minutes in (-5, 30, 59, 60, 8 * 24 * 60):
+                at = NOW + timedelta(minutes=minutes)
+                factories.job(session, rule, run_at=at)
+            later = NOW + timedelta(hours=1)
+            factories.execution(session, rule, run_at=later)
+            factories.job(session, rule, run_at=later, state="cancelled")
+    with CongregationSession(engine) as session:
+        set_scope(session, frozenset(tenants[:1]))
+        found = queries.volume(session, WEEK, None, NOW)
+        assert dict(found.hours) == {NOW: 2, NOW + timedelta(hours=1): 2}
+        assert (found.n_jobs, found.n_executions) == (3, 1)
+        assert found.counted_until == WEEK.end
+        assert queries.volume(session, WEEK, tenants[0], NOW).n_jobs == 0
+        page = queries.page(session, WEEK, None, NOW, None, 2)
+        assert page.next_cursor
+        rest = queries.page(session, WEEK, None, NOW, page.next_cursor, 2)
+        assert [line.job.run_at for line in (*page.rows, *rest.rows)] == [
+            NOW + timedelta(minutes=minutes) for minutes in (30, 59, 60)
+        ]
+
+
+def test_wake_ups_of_agents_are_counted_too(engine: Engine) -> None:
+    with Session(engine) as session, session.begin():
+        tenant = factories.congregation(session)
+        engagement(session, tenant, next_action_at=NOW + timedelta(hours=3))
+    with Session(engine) as session:
+        assert queries.volume(session, WEEK, None, NOW).n_wakeups == 1
+
+
+def test_the_grid_is_as_dark_as_an_hour_is_full() -> None:
+    volume = {NOW: 1, NOW + timedelta(hours=1): 100, NOW + timedelta(hours=2): 50}
+    until = NOW + timedelta(hours=3)
+    first, *rest = WEEK.days(volume, until, NOW)
+    assert [slot.level for slot in first.slots[11:16]] == [0, 1, LEVELS - 1, 2, 0]
+    assert [slot.is_counted for slot in first.slots[13:16]] == [True, True, False]
+    assert (first.slots[11].is_past, first.slots[12].is_past) == (True, False)
+    assert (first.n, len(rest)) == (151, 6)
+
+
+@pytest.mark.parametrize(
+    "query", ["week=soon", "week=0001-01-01", "rule=x", "cursor=x"]
+)
+def test_an_address_that_cannot_be_read_says_so(as_viewer: Browser, query: str) -> None:
+    answer = as_viewer.get(f"/agenda/?{query}")
+    assert answer.status_code in (400, 422)
+
+
+def test_the_page_shows_a_week_with_its_marks(
+    log_in: Callable[..., Browser], sqlite_engine: Engine
+) -> None:
+    now = utcnow()
+    day: date = now.date() + timedelta(days=1)
+    at = datetime.combine(day, now.time(), UTC)
+    with Session(sqlite_engine) as session, session.begin():
+        for slug, name in (("ours", "Advent"), ("theirs", "Lent")):
+            tenant = factories.congregation(session, slug)
+            rule = factories.reminder(session, tenant, name=f"Reminder {slug}")
+            for _ in range(30):
+                factories.job(session, rule, run_at=at)
+            session.add(
+                Campaign(
+                    congregation_id=tenant,
+                    name=name,
+                    starts_on=day,
+                    ends_on=day + timedelta(days=2),
+                )
+            )
+            if slug == "ours":
+                ours, path = tenant, f"/agenda/?rule={rule.id}"
+    browser = log_in(RoleName.VIEWER, sees_all=False, congregations=[ours])
+    with statements() as seen:
+        page = browser.get("/agenda/").get_data(as_text=True)
+    assert len(seen) <= 14
+    assert "Reminder ours" in page
+    assert "Advent begins" in page
+    assert "Advent ends" in page
+    assert "Reminder theirs" not in page
+    assert "Lent" not in page
+    assert '<span class="figures">30</span>' in page
+    assert "To come: 30 scheduled jobs" in page
+    assert 'style="' not in page
+    of_rule = browser.get(path).get_data(as_text=True)
+    assert "Advent" not in of_rule
+    assert "selected" in of_rule
+    other_week = browser.get(f"/agenda/?week={day + timedelta(days=30)}")
+    assert "Nothing is planned" in other_week.get_data(as_text=True)
