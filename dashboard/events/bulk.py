@@ -14,13 +14,14 @@ from dashboard.extensions import db
 from dashboard.operations.asking import Question, ask, begin
 from dashboard.rules.scope import places
 from dashboard.security import require
+from tasks.clock import utcnow
 from tasks.errors import InvalidInput
 from tasks.models import OperationKind
 
 
 def _question() -> Question:
     form = EventFilterForm.of(request.args, places(db.session()))
-    wanted = form.wanted()
+    wanted = form.wanted(utcnow())
     unread = [*form.errors]
     if form.podcast.data and wanted.congregation_id is None:
         unread.append("podcast")

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
 from typing import Any, Final
 
-from flask import request
 from werkzeug.datastructures import MultiDict
 from wtforms import Form, SearchField, SelectChoice, SelectField, StringField
 from wtforms.validators import Length
 
 from dashboard.filter_fields import MomentField, clean
 from dashboard.rules.scope import Place, RuleScope, scope_choices
+from dashboard.search.kinds import SEARCHED
+from dashboard.search.reading import Search, read_search
 from tasks.automation.triggers import TRIGGERS
 from tasks.models.base import EXTERNAL_ID_MAX
 from tasks.operations.event_matching import EventMatching
@@ -22,16 +25,8 @@ _ANY: Final = SelectChoice("", "Any")
 class EventFilterForm(Form):  # type: ignore[misc]  # WTForms has no types
     """Which events to list; every field may be empty."""
 
-    text = SearchField(
-        "Search",
-        [Length(max=120)],
-        filters=[clean],
-        render_kw={
-            "placeholder": "Name, address or id",
-            "maxlength": 120,
-            "aria-describedby": "search-help",
-        },
-    )
+    search: Search
+    text = SearchField("Search", filters=[clean])
     type = SelectField(
         "Type",
         choices=[
@@ -54,29 +49,36 @@ class EventFilterForm(Form):  # type: ignore[misc]  # WTForms has no types
 
     @classmethod
     def of(cls, args: MultiDict[str, str], found: Sequence[Place]) -> EventFilterForm:
-        """Return the form filled from an address; what is wrong has its errors."""
-        form = cls(args)
+        """Return the form filled from an address; what is wrong has its errors.
+
+        Raises:
+            InvalidInput: ``bad_search``.
+        """
+        search = read_search(SEARCHED["events"], cls, args)
+        form = cls(search.given)
+        form.search = search
         form.podcast.choices = [_ANY, *scope_choices(found)]
         form.validate()
         return form
 
-    def wanted(self) -> EventMatching:
+    def wanted(self, now: datetime) -> EventMatching:
         """Return what is asked for; a field with an error does not count."""
+        query = self.search.query.settled(self.search.of.fields, now)
         scope = RuleScope.of(self._text("podcast"))
         return EventMatching(
             type=self._text("type"),
             congregation_id=scope.congregation_id if scope else None,
             podcast_id=scope.podcast_id if scope else None,
             booking_id=self._text("booking"),
-            text=self._text("text"),
+            text=query.text,
+            query=str(replace(query, text="")),
             since=None if self.since.errors else self.since.data,
             until=None if self.until.errors else self.until.data,
         )
 
     def query(self) -> dict[str, Any]:
         """Return the query string's values, without those that say nothing."""
-        values = {name: request.args.get(name, "") for name in self.data}
-        return {name: value for name, value in values.items() if value}
+        return self.search.params()
 
     def _text(self, name: str) -> str:
         field = self[name]

@@ -13,9 +13,11 @@ from dashboard.events.told import named, names_told
 from dashboard.events.verdicts import silence, verdicts
 from dashboard.extensions import db
 from dashboard.rules.scope import places
+from dashboard.search.views import explains
 from dashboard.web import render
 from dashboard.webhooks.told import listens, told_of
 from tasks.automation.triggers import TRIGGERS
+from tasks.clock import utcnow
 from tasks.config import Config
 from tasks.lane import COUNT_CAP
 
@@ -23,12 +25,13 @@ bp = Blueprint("events", __name__, url_prefix="/events")
 
 
 @bp.get("/")
+@explains("events")
 def index() -> str:
     """List what happened, newest first."""
     session = db.session()
     config: Config = current_app.config["CARILLON"]
     form = EventFilterForm.of(request.args, places(session))
-    wanted = form.wanted()
+    wanted = form.wanted(utcnow())
     page = queries.events(session, wanted, request.args.get("cursor"), config.page_size)
     return render(
         "events/list.html",

@@ -43,7 +43,6 @@ SEARCHED: Final[Mapping[str, Searched]] = {
                 "booking": "booking",
                 "event": "event",
                 "late": "late",
-                "congregation": "within",
             },
         ),
         Searched(
@@ -56,7 +55,6 @@ SEARCHED: Final[Mapping[str, Searched]] = {
                 "state": "state",
                 "booking": "booking",
                 "late": "late",
-                "congregation": "within",
             },
         ),
         Searched(

@@ -21,6 +21,7 @@ from tasks.models import (
     WebhookMessage,
 )
 from tasks.models.base import born_from
+from tasks.search.deliveries import delivery_conditions
 
 _FIRST_ID: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -54,9 +55,19 @@ class WantedDeliveries:
     endpoint_id: UUID | None = None
     since: datetime | None = None  # made then or later
     until: datetime | None = None  # made before
+    text: str = ""  # part of an error, or of the endpoint's name or address
+    query: str = ""  # ``field:value`` terms, see ``tasks.search``
 
-    def conditions(self) -> Iterator[ColumnElement[bool]]:
-        """Yield what must hold."""
+    def conditions(self) -> Sequence[ColumnElement[bool]]:
+        """Return what must hold.
+
+        Raises:
+            InvalidInput: ``bad_search``.
+        """
+        simple = list(self._simple())
+        return [*simple, *delivery_conditions(self.query, self.text, simple)]
+
+    def _simple(self) -> Iterator[ColumnElement[bool]]:
         if self.state:
             yield Delivery.state == self.state
         if self.type:

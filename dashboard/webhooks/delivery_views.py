@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
 from flask import flash, request
 from flask.typing import ResponseReturnValue
-from wtforms import Form, SelectChoice, SelectField
+from sqlalchemy.orm import Session
+from wtforms import Form, SearchField, SelectChoice, SelectField
 
 from dashboard.back import back
 from dashboard.deeds import deeds
 from dashboard.extensions import db
-from dashboard.filter_fields import MomentField
+from dashboard.filter_fields import MomentField, clean
+from dashboard.search.kinds import SEARCHED
+from dashboard.search.reading import Search, read_search
+from dashboard.search.views import explains
 from dashboard.security import actor
 from dashboard.states import look
 from dashboard.web import render
@@ -38,6 +44,8 @@ TITLES: Final = {**EVENT_TYPES, TEST_TYPE: "Test"}
 class DeliveryFilter(Form):  # type: ignore[misc]  # WTForms has no types
     """Which deliveries to list; it reads the address, so a filtered list is a link."""
 
+    search: Search
+    q = SearchField("Search", filters=[clean])
     state = SelectField(
         "State",
         choices=[_ANY, *(SelectChoice(s.value, look(s).label) for s in DeliveryState)],
@@ -52,8 +60,26 @@ class DeliveryFilter(Form):  # type: ignore[misc]  # WTForms has no types
     since = MomentField("From (UTC)")
     until = MomentField("Until (UTC)")
 
-    def wanted(self) -> WantedDeliveries:
+    @classmethod
+    def read(cls, session: Session) -> DeliveryFilter:
+        """Return the filter of this request's query string.
+
+        Raises:
+            InvalidInput: ``bad_search``.
+        """
+        search = read_search(SEARCHED["deliveries"], cls, request.args)
+        form = cls(search.given)
+        form.search = search
+        form.to.choices = [
+            _ANY,
+            *(SelectChoice(str(id_), name) for id_, name in queries.choices(session)),
+        ]
+        form.validate()
+        return form
+
+    def wanted(self, now: datetime) -> WantedDeliveries:
         """Return what is asked for; a field with an error does not count."""
+        query = self.search.query.settled(self.search.of.fields, now)
         of = self._value("to")
         return WantedDeliveries(
             state=self._value("state") or "",
@@ -61,6 +87,8 @@ class DeliveryFilter(Form):  # type: ignore[misc]  # WTForms has no types
             endpoint_id=UUID(of) if of else None,
             since=self._value("since"),
             until=self._value("until"),
+            text=query.text,
+            query=str(replace(query, text="")),
         )
 
     def _value(self, name: str) -> Any:  # noqa: ANN401  # WTForms has no types
@@ -69,16 +97,12 @@ class DeliveryFilter(Form):  # type: ignore[misc]  # WTForms has no types
 
 
 @bp.get("/deliveries")
+@explains("deliveries")
 def deliveries() -> str:
     """List deliveries, newest first."""
     session = db.session()
-    form = DeliveryFilter(request.args)
-    form.to.choices = [
-        _ANY,
-        *(SelectChoice(str(id_), name) for id_, name in queries.choices(session)),
-    ]
-    form.validate()
-    wanted = form.wanted()
+    form = DeliveryFilter.read(session)
+    wanted = form.wanted(utcnow())
     page = rows.deliveries(
         session, wanted, request.args.get("cursor"), config().page_size
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.orm import Session
 
 from tasks.models import Event, Podcast
@@ -60,4 +60,6 @@ def event_conditions(
 
 
 def _about(session: Session, kind: str) -> Meaning:
-    return lambda term: about(session, f"{kind}:{term.value}")
+    # Who a booking is for is its guest as well, whatever the producer tells of guests.
+    kinds = ("guest", "booking") if kind == "guest" else (kind,)
+    return lambda term: or_(*(about(session, f"{one}:{term.value}") for one in kinds))

@@ -92,7 +92,7 @@ _EXECUTIONS: Final = Meanings(
         "due": mean.moment(Execution.due_at),
         "failures": mean.number(Execution.failures),
     },
-    early=frozenset({"state", "booking", "event", "id", "made"}),
+    early=frozenset({"state", "booking", "event", "congregation", "id", "made"}),
 )
 _JOBS: Final = Meanings(
     {
@@ -103,7 +103,7 @@ _JOBS: Final = Meanings(
         "due": mean.moment(ScheduledJob.due_at),
         "made": mean.born(ScheduledJob.id),
     },
-    early=frozenset({"state", "booking", "id", "due"}),
+    early=frozenset({"state", "booking", "congregation", "id", "due"}),
 )
 
 

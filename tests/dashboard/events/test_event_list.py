@@ -147,16 +147,22 @@ def test_a_search_may_say_of_what_kind_it_is(
     both = listed(as_viewer.get("/events/?text=zoe@example.org"))
     assert both == of_zoe | {of_booking}
     for query, expected in {
-        "text=contact:": set(),
         "text=contact:nobody": set(),
         "text=booking:zoe@example.org": {of_booking},
         "text=Episode:zoe@example.org": set(),
-        "text=odd:zoe@example.org": set(),
+        "text=%22odd:zoe@example.org%22": set(),
         f"text={of_booking.removeprefix('event-')}": {of_booking},
         "text=contact:zoe@example.org&type=contact.due": of_zoe,
         "text=contact:zoe@example.org&type=booking.confirmed": set(),
     }.items():
         assert listed(as_viewer.get(f"/events/?{query}")) == expected, query
+    for query, sentence in {
+        "text=contact:": "“contact:” needs a value",
+        "text=odd:zoe@example.org": "There is no field “odd” here",
+    }.items():
+        answer = as_viewer.get(f"/events/?{query}")
+        assert answer.status_code == 422
+        assert sentence in words(answer)
 
 
 def test_events_of_our_own_lanes_are_named_by_their_values() -> None:

@@ -1,0 +1,186 @@
+"""Searching the lists: chips, tabs, completion, and sentences for what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import quote
+
+import pytest
+from bs4 import BeautifulSoup, Tag
+from flask.testing import FlaskClient
+from sqlalchemy import Engine
+from sqlalchemy.orm import Session
+
+from tasks.models import ExecutionState, Operation, Rule
+from tests.dashboard.conftest import Browser
+from tests.support import factories
+from tests.support.statements import statements
+
+LISTS = {
+    "/executions/": "q",
+    "/scheduled/": "q",
+    "/events/": "text",
+    "/webhooks/deliveries": "q",
+}
+
+
+def _page(client: FlaskClient, path: str) -> BeautifulSoup:
+    answer = client.get(path)
+    assert answer.status_code == 200, answer.text
+    return BeautifulSoup(answer.text, "html.parser")
+
+
+def _rows(page: BeautifulSoup) -> set[str]:
+    return {str(row["id"]) for row in page.select("#executions tbody tr")}
+
+
+@pytest.fixture
+def rules(sqlite_engine: Engine) -> dict[str, Rule]:
+    """Return two rules, each with a failed and a waiting execution."""
+    with Session(sqlite_engine, expire_on_commit=False) as session, session.begin():
+        here = factories.congregation(session)
+        factories.booking(session, here, guest_name="Anna Berg")
+        found = {}
+        for name in ("24h reminder", "Thanks"):
+            rule = found[name] = factories.rule(session, here, name=name)
+            failed = {"state": ExecutionState.FAILED, "settled_at": factories.NOW}
+            factories.execution(session, rule, **failed, error=f"No {name}")
+            factories.execution(session, rule)
+        return found
+
+
+def test_a_search_by_fields_narrows_the_list_and_each_chip_takes_one_away(
+    as_viewer: FlaskClient, rules: dict[str, Rule]
+) -> None:
+    typed = 'state:failed rule:"24h reminder" guest:anna -error:lost berg'
+    page = _page(as_viewer, f"/executions/?q={quote(typed)}")
+    assert len(_rows(page)) == 1
+    chips = {" ".join(chip.text.split()): chip["href"] for chip in page.select(".chip")}
+    assert [name.removesuffix(" Remove") for name in chips] == [
+        "rule: 24h reminder",
+        "guest: anna",
+        "not error: lost",
+        "text: berg",
+    ]
+    box = page.select_one("input[name=q]")
+    assert box is not None
+    assert box["value"] == 'rule:"24h reminder" guest:anna -error:lost berg'
+    tab = page.select_one("#executions-tabs [aria-current]")
+    assert tab is not None
+    assert "Failed" in tab.text
+    for href in chips.values():
+        fewer = _page(as_viewer, str(href))
+        assert len(fewer.select(".chip")) == 3
+        assert len(_rows(fewer)) == 1 + ("reminder" not in str(href))
+
+
+def test_what_forms_and_searches_say_is_the_same(
+    as_viewer: FlaskClient, rules: dict[str, Rule]
+) -> None:
+    thanks = rules["Thanks"]
+    by_form = _page(as_viewer, f"/executions/?rule={thanks.id}&state=failed")
+    by_search = _page(as_viewer, "/executions/?q=rule:thanks+state:failed")
+    assert _rows(by_form) == _rows(by_search) != set()
+    (chip,) = by_form.select(".chip")
+    assert "Thanks" in chip.text
+
+
+def test_the_tabs_follow_a_search_and_leave_its_state_behind(
+    as_viewer: FlaskClient, rules: dict[str, Rule]
+) -> None:
+    page = _page(as_viewer, "/executions/?q=state:failed+rule:thanks&state=pending")
+    links = {tab.text.split()[0]: tab for tab in page.select("#executions-tabs a")}
+    assert links["Pending"].text.split()[-1] == "1"
+    assert "state%3Afailed" not in str(links["Pending"]["href"])
+    assert len(_rows(_page(as_viewer, str(links["Pending"]["href"])))) == 1
+
+
+def test_a_search_reaches_verbs_on_all_that_match(
+    as_operator: Browser, rules: dict[str, Rule], sqlite_engine: Engine
+) -> None:
+    path = "/executions/retry-all?q=error:thanks"
+    page = _page(as_operator, path)
+    assert "1 failed execution" in page.text
+    form = page.select_one("form[action*=retry-all]")
+    assert isinstance(form, Tag)
+    data = {str(f["name"]): str(f.get("value", "")) for f in form.select("[name]")}
+    as_operator.post(path, data=data)
+    with Session(sqlite_engine) as session:
+        assert session.query(Operation).count() == 0  # few are done at once
+    left = _page(as_operator, "/executions/?state=failed")
+    assert len(_rows(left)) == 1
+    assert as_operator.get("/executions/retry-all?q=nofield:x").status_code == 400
+
+
+def test_what_cannot_be_read_stays_in_the_box_with_a_sentence(
+    as_viewer: FlaskClient, rules: dict[str, Rule]
+) -> None:
+    for path, box in LISTS.items():
+        answer = as_viewer.get(f"{path}?{box}=nofield:%3Cb%3E&_external=1&endpoint=x")
+        assert answer.status_code == 422, path
+        page = BeautifulSoup(answer.text, "html.parser")
+        field = page.select_one(f"input[name={box}]")
+        assert field is not None
+        assert field["value"] == "nofield:<b>"
+        assert "There is no field “nofield” here" in page.text
+        fine = as_viewer.get(f"{path}?{box}=&_external=1&endpoint=x&state=&_anchor=a")
+        assert fine.status_code == 200, path
+
+
+def test_every_field_of_every_list_can_be_asked_for_without_failing(
+    as_viewer: FlaskClient, rules: dict[str, Rule]
+) -> None:
+    for name, path in zip(
+        ("executions", "scheduled", "events", "deliveries"), LISTS, strict=True
+    ):
+        page = _page(as_viewer, f"/search/{name}")
+        examples = [str(link["href"]) for link in page.select("#fields a")]
+        assert len(examples) >= 6
+        for href in examples:
+            assert href.startswith(path)
+            assert as_viewer.get(href).status_code == 200, href
+    assert as_viewer.get("/search/nothing").status_code == 404
+    assert as_viewer.get("/search/nothing/options").status_code == 404
+
+
+def test_a_search_that_is_typed_is_completed(
+    as_viewer: FlaskClient,
+    rules: dict[str, Rule],
+    sqlite_engine: Engine,
+    log_in: Callable[..., Browser],
+) -> None:
+    def offered(client: FlaskClient, typed: str) -> list[str]:
+        answer = client.get(
+            f"/search/executions/options?q={quote(typed)}",
+            headers={"HX-Request": "true"},
+        )
+        page = BeautifulSoup(answer.text, "html.parser")
+        return [str(option["value"]) for option in page.select("option")]
+
+    assert offered(as_viewer, "")[:2] == ["state:", "rule:"]
+    assert offered(as_viewer, "anna st") == ["anna state:"]
+    assert offered(as_viewer, "anna -state:f") == ["anna -state:failed"]
+    assert offered(as_viewer, "state:failed rule:24") == [
+        'state:failed rule:"24h reminder"'
+    ]
+    assert offered(as_viewer, 'rule:"24h re') == ['rule:"24h reminder"']
+    assert offered(as_viewer, "made:")[0] == "made:>-24h"
+    assert offered(as_viewer, "anna ")[0] == "anna state:"
+    assert offered(as_viewer, 'x:"\x00') == []
+    stranger = log_in("viewer", email="new@example.org", sees_all=False)
+    assert offered(stranger, "rule:") == []
+
+
+def test_a_search_costs_no_more_for_more_rows(
+    as_viewer: FlaskClient, rules: dict[str, Rule], sqlite_engine: Engine
+) -> None:
+    path = "/executions/?q=rule:thanks+guest:anna+-error:x"
+    as_viewer.get(path)
+    with statements() as few:
+        as_viewer.get(path)
+    with Session(sqlite_engine) as session, session.begin():
+        for _ in range(20):
+            factories.execution(session, rules["Thanks"])
+    with statements() as many:
+        as_viewer.get(path)
+    assert len(few) == len(many) < 16
