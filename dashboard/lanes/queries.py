@@ -86,7 +86,7 @@ def lane_views(
     }
     alive = alive_workers(session, now=now)
     swept = _swept(session, names)
-    last, asked = _last_runs(session, names), _asked_runs(session, names)
+    last, asked = last_runs(session, names), _asked_runs(session, names)
     return [
         LaneView(
             lane=lane,
@@ -148,7 +148,8 @@ def _swept(session: Session, names: Sequence[str]) -> Mapping[str, datetime]:
     return newest
 
 
-def _last_runs(session: Session, names: Sequence[str]) -> Mapping[str, LaneRun]:
+def last_runs(session: Session, names: Sequence[str]) -> Mapping[str, LaneRun]:
+    """Return the newest run that has begun of each lane; one query."""
     # One look into the index a lane; a grouped maximum would read every run.
     newest = [
         select(LaneRun.id)

@@ -10,9 +10,12 @@ from typing import Final
 from sqlalchemy import exists, func, select
 from sqlalchemy.orm import Session
 
+from dashboard.failures.queries import GroupLine, n_asking, newest_asking
 from dashboard.filtering import LATE_AFTER
 from dashboard.lanes.queries import alive_workers
+from dashboard.overview.troubles import Trouble, troubles
 from dashboard.webhooks.told import n_troubled
+from tasks.claims import is_due
 from tasks.lane import COUNT_CAP
 from tasks.models import (
     ApiToken,
@@ -28,18 +31,24 @@ from tasks.operations.matching import Matching, Model, narrow
 
 #: How far back a failure still asks for somebody.
 RECENT: Final = timedelta(hours=24)
+#: Groups of failures that are named.
+GROUPS_SHOWN: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
     """What asks for an operator; every count stops at ``COUNT_CAP``."""
 
-    failed: int  # made within RECENT and failed for good
-    quarantined: int
+    n_groups: int  # causes of failures that nobody has taken note of
+    groups: Sequence[GroupLine]  # the newest of them
+    failed: int  # executions that were made within RECENT and failed for good
     late: int  # executions that no worker took in time
+    late_since: datetime | None  # when the oldest of them was to be taken
     late_jobs: int
+    late_jobs_since: datetime | None
     paused_lanes: Sequence[LaneSetting]
     endpoints: int  # of webhooks, about to be switched off or off by themselves
+    troubles: Sequence[Trouble]
     has_worker: bool
     since: datetime  # the start of RECENT, for the link to the list
 
@@ -47,12 +56,12 @@ class Needs:
     def is_calm(self) -> bool:
         """Whether nothing needs anybody."""
         return self.has_worker and not (
-            self.failed
-            or self.quarantined
+            self.n_groups
             or self.late
             or self.late_jobs
             or self.paused_lanes
             or self.endpoints
+            or self.troubles
         )
 
 
@@ -66,23 +75,28 @@ class FirstSteps:
 
 
 def needs(session: Session, *, now: datetime) -> Needs:
-    """Return what asks for an operator now; seven queries on indexes."""
+    """Return what asks for an operator now; a fixed number of queries on indexes."""
     since = now - RECENT
     failed = Matching(state=ExecutionState.FAILED, since=since)
-    quarantined = Matching(state=ExecutionState.QUARANTINED)
     late = Matching(late_before=now - LATE_AFTER)
+    workers = alive_workers(session, now=now)
+    paused = session.scalars(
+        select(LaneSetting)
+        .where(LaneSetting.is_paused.is_(True))
+        .order_by(LaneSetting.paused_at)
+    ).all()
     return Needs(
+        n_groups=n_asking(session, now=now),
+        groups=newest_asking(session, GROUPS_SHOWN, now=now),
         failed=_count(session, Execution, failed),
-        quarantined=_count(session, Execution, quarantined),
         late=_count(session, Execution, late),
+        late_since=_oldest(session, Execution, now),
         late_jobs=_count(session, ScheduledJob, late),
-        paused_lanes=session.scalars(
-            select(LaneSetting)
-            .where(LaneSetting.is_paused.is_(True))
-            .order_by(LaneSetting.paused_at)
-        ).all(),
+        late_jobs_since=_oldest(session, ScheduledJob, now),
+        paused_lanes=paused,
         endpoints=n_troubled(session),
-        has_worker=bool(alive_workers(session, now=now)),
+        troubles=troubles(session, workers, paused, now=now, since=since),
+        has_worker=bool(workers),
         since=since,
     )
 
@@ -112,6 +126,11 @@ def first_steps(session: Session) -> FirstSteps | None:
             )
         ),
     )
+
+
+def _oldest(session: Session, model: Model, now: datetime) -> datetime | None:
+    due = select(model.run_at).where(*is_due(model, now))
+    return session.scalar(due.order_by(model.run_at).limit(1))
 
 
 def _count(session: Session, model: Model, matching: Matching) -> int:

@@ -7,7 +7,8 @@ from datetime import datetime
 from flask import Blueprint, current_app, url_for
 
 from dashboard.extensions import db
-from dashboard.overview import lists, queries
+from dashboard.failures import pictures
+from dashboard.overview import ahead, lists, queries
 from dashboard.web import render
 from tasks import registry
 from tasks.clock import utcnow
@@ -20,6 +21,7 @@ bp = Blueprint("overview", __name__)
 def index() -> str:
     """Answer three questions: what needs me, what comes next, what just happened."""
     session, now = db.session(), utcnow()
+    config = current_app.config["CARILLON"]
     return render(
         "overview/index.html",
         fragment="overview/_live.html",
@@ -28,10 +30,15 @@ def index() -> str:
         n_succeeded=queries.n_succeeded(session, now=now),
         coming=lists.coming(session),
         recent=lists.recent(session),
-        base_url=current_app.config["CARILLON"].base_url,
+        plans=ahead.campaigns(session, now=now),
+        dailies=ahead.dailies(config, now=now),
+        base_url=config.base_url,
         failed_url=_failed_url,
         lane_title=_lane_title,
         line_url=_line_url,
+        bars=pictures.bars,
+        in_words=pictures.sentence,
+        height=pictures.HEIGHT,
     )
 
 

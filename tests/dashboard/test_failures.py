@@ -31,7 +31,6 @@ from tests.support.failures import note, note_delivery
 from tests.support.statements import statements
 from tests.support.webhooks import webhooks
 
-
 _FRESH = {"populate_existing": True}
 
 

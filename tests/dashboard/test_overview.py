@@ -8,19 +8,28 @@ from html import unescape
 
 import pytest
 from flask.testing import FlaskClient
-from sqlalchemy import Engine
+from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from tasks.clock import utcnow
+from tasks.failures.groups import acknowledge
 from tasks.models import (
     ApiToken,
+    Campaign,
     Congregation,
+    DailyRun,
     Event,
+    FailureGroup,
+    LaneRun,
     LaneSetting,
+    LaneTrigger,
     Rule,
     WorkerProcess,
 )
+from tasks.operations.audit import Actor
+from tasks.registry import LANES
 from tests.support import factories
+from tests.support.failures import note
 from tests.support.statements import statements
 
 HTMX = {"HX-Request": "true"}
@@ -35,6 +44,7 @@ def worker(sqlite_engine: Engine) -> None:
                 id="host:7:ab",
                 hostname="host",
                 pid=7,
+                lanes={lane.name: 1 for lane in LANES},
                 started_at=utcnow(),
                 heartbeat_at=utcnow(),
             )
@@ -78,9 +88,11 @@ def test_each_trouble_has_a_tile_that_links_to_its_rows(
     late = utcnow() - timedelta(minutes=5)
     with Session(sqlite_engine) as session, session.begin():
         for _ in range(3):
-            factories.execution(session, rule, state="failed", created_at=utcnow())
+            row = factories.execution(
+                session, rule, state="failed", created_at=utcnow()
+            )
+            note(session, row, utcnow())
         factories.execution(session, rule, state="failed")  # long ago
-        factories.execution(session, rule, state="quarantined")
         factories.execution(session, rule, run_at=late)
         factories.job(session, rule, run_at=late)
         session.add(
@@ -93,7 +105,7 @@ def test_each_trouble_has_a_tile_that_links_to_its_rows(
     ]
     assert len(links) == 6
     assert any(link.startswith("/executions/?state=failed&since=") for link in links)
-    assert "/executions/?state=quarantined" in links
+    assert "/failures/" in links
     assert "/executions/?late=1" in links
     assert "/scheduled/?late=1" in links
     assert "/lanes/rescue" in links
@@ -103,6 +115,77 @@ def test_each_trouble_has_a_tile_that_links_to_its_rows(
     failed = next(link for link in links if "state=failed" in link)
     assert as_viewer.get(failed).text.count('<tr id="execution-') == 3
     assert ">3</span>" in page
+    assert page.count('<li id="fails-') == 1
+
+
+def test_what_else_is_wrong_has_a_tile(
+    as_viewer: FlaskClient, worker: None, rule: Rule, sqlite_engine: Engine
+) -> None:
+    now, of = utcnow(), {"congregation_id": rule.congregation_id}
+    with Session(sqlite_engine) as session, session.begin():
+        session.get_one(WorkerProcess, "host:7:ab").lanes = {
+            lane.name: 1 for lane in LANES if lane.name != "feeds"
+        }
+        session.add(
+            LaneRun(
+                lane="rescue",
+                trigger=LaneTrigger.CLOCK,
+                requested_at=now,
+                started_at=now,
+                error="It broke in two",
+            )
+        )
+        failed = {"failed_at": now, "error": "x"}
+        session.add(DailyRun(**of, lane="retention", **failed))
+        campaign = Campaign(
+            **of,
+            name="Spring",
+            starts_on=now.date() - timedelta(days=9),
+            ends_on=now.date() - timedelta(days=8),
+            missed_at=now,
+        )
+        session.add(campaign)
+        session.flush()
+        id_ = campaign.id
+    page = as_viewer.get("/").text
+    assert "All is well." not in page
+    for says in ("It broke in two", "could not be done", "nothing ran when", "Feeds"):
+        assert says in page, says
+    assert f"/campaigns/{id_}" in page
+
+
+def test_what_somebody_took_note_of_leaves_the_page_calm(
+    as_viewer: FlaskClient, worker: None, rule: Rule, sqlite_engine: Engine
+) -> None:
+    with Session(sqlite_engine) as session, session.begin():
+        row = factories.execution(session, rule, state="failed", created_at=utcnow())
+        note(session, row, utcnow() - timedelta(minutes=1))
+        ids = session.scalars(select(FailureGroup.id)).all()
+        acknowledge(session, ids, Actor("ines@example.org"), now=utcnow())
+    page = as_viewer.get("/").text
+    assert "All is well." in page
+    assert "1 failed</a>, and somebody took note of it" in page
+
+
+def test_the_next_campaign_and_the_daily_lanes_are_told_of(
+    as_viewer: FlaskClient, worker: None, rule: Rule, sqlite_engine: Engine
+) -> None:
+    today = utcnow().date()
+    with Session(sqlite_engine) as session, session.begin():
+        for days, begun in ((-3, utcnow()), (5, None), (40, None)):
+            session.add(
+                Campaign(
+                    congregation_id=rule.congregation_id,
+                    name=f"C{days}",
+                    starts_on=today + timedelta(days=days),
+                    ends_on=today + timedelta(days=days + 4),
+                    activated_at=begun,
+                )
+            )
+    page = as_viewer.get("/").text
+    assert "C-3</a> ends on" in page
+    assert page.index("C-3</a>") < page.index("C5</a> begins on")
+    assert page.count("looks at every congregation") == 2
 
 
 def test_a_worker_that_fell_silent_is_noticed(
