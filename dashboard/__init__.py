@@ -23,6 +23,7 @@ from dashboard import (
     security,
     sessions,
     web,
+    zones,
 )
 from dashboard.config import flask_settings
 from dashboard.extensions import bootstrap, csrf, db, limiter
@@ -40,7 +41,9 @@ PAGES: Final = (
     "failures",
     "scheduled",
     "agenda",
+    "budgets",
     "search",
+    "exports",
     "events",
     "rules",
     "why",
@@ -62,6 +65,7 @@ PAGES: Final = (
     "unsubscribe",
     "tokens",
     "operators.views",
+    "account",
     "setup",
     "sources",
     "webhooks",
@@ -102,6 +106,7 @@ def create_app(config: Config) -> Flask:
     scope.init_app(app)
     errors.init_app(app)
     filters.init_app(app)
+    zones.init_app(app)
     navigation.init_app(app)
     app.register_blueprint(_htmx())
     app.add_url_rule("/healthz", "healthz", healthz)

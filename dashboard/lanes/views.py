@@ -8,6 +8,7 @@ from typing import Any
 from flask import Blueprint, abort, current_app, flash, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
+from dashboard.budgets import queries as budgets
 from dashboard.charts import panel, series
 from dashboard.extensions import db
 from dashboard.lanes import queries, resuming
@@ -127,8 +128,9 @@ def _page(lane: Lane, form: WorkersForm) -> str:
 def _charts(lane: Lane) -> dict[str, Any]:
     if lane.name not in series.COUNTED_LANES or is_htmx():
         return {}
-    period = panel.asked_period()
-    return panel.values(series.of_lane(db.session(), lane.name, period, utcnow()))
+    session, now, period = db.session(), utcnow(), panel.asked_period()
+    drawn = panel.values(series.of_lane(session, lane.name, period, now))
+    return drawn | budgets.of_lane(session, lane.name, now)
 
 
 def _views(lanes: Sequence[Lane]) -> list[queries.LaneView]:

@@ -10,6 +10,7 @@ from typing import Final
 from sqlalchemy import exists, func, select
 from sqlalchemy.orm import Session
 
+from dashboard.budgets.queries import Endangered, endangered
 from dashboard.failures.queries import GroupLine, n_asking, newest_asking
 from dashboard.filtering import LATE_AFTER
 from dashboard.lanes.queries import alive_workers
@@ -49,6 +50,7 @@ class Needs:
     paused_lanes: Sequence[LaneSetting]
     endpoints: int  # of webhooks, about to be switched off or off by themselves
     troubles: Sequence[Trouble]
+    budgets: Sequence[Endangered]  # of lateness, nearly used up or broken
     has_worker: bool
     since: datetime  # the start of RECENT, for the link to the list
 
@@ -61,6 +63,7 @@ class Needs:
             or self.late_jobs
             or self.paused_lanes
             or self.endpoints
+            or self.budgets
             or self.troubles
         )
 
@@ -95,6 +98,7 @@ def needs(session: Session, *, now: datetime) -> Needs:
         late_jobs_since=_oldest(session, ScheduledJob, now),
         paused_lanes=paused,
         endpoints=n_troubled(session),
+        budgets=endangered(session),
         troubles=troubles(session, workers, paused, now=now, since=since),
         has_worker=bool(workers),
         since=since,

@@ -8,6 +8,7 @@ from flask import Blueprint, current_app, flash, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from dashboard.back import back
+from dashboard.budgets import queries as budgets
 from dashboard.charts import panel, series
 from dashboard.extensions import db
 from dashboard.filters import plural
@@ -86,6 +87,7 @@ def detail(rule_id: UUID) -> str:
         noes=noes,
         looped_at=looped_at(noes, now),
         limits=limits(session, row.rule, now),
+        **budgets.of_rule(session, rule_id, now),
         **panel.values(series.of_rule(session, rule_id, panel.asked_period(), now)),
     )
 

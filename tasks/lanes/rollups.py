@@ -22,6 +22,7 @@ from tasks.models.rollup import Ended, EndedKind
 from tasks.rollups.adding import add
 from tasks.rollups.counting import Place, count
 from tasks.rollups.ended import Key, unpacked
+from tasks.rollups.warning import look_at_budgets
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,9 @@ def sweep(bench: Bench, limit: int) -> RollupsSweep:
                 .where(among(session, Ended.id, [row.id for row in rows]))
                 .execution_options(synchronize_session=False)
             )
+    if len(rows) < limit:  # else there is more to count first
+        with bench.begin() as session:
+            look_at_budgets(session, bench.clock())
     return RollupsSweep(
         executions=tuple(id_ for id_, _ in keys[EndedKind.EXECUTION]),
         deliveries=tuple(id_ for id_, _ in keys[EndedKind.DELIVERY]),

@@ -5,6 +5,7 @@ from tasks.models.address import Address, AddressArea, Sync, SyncKind
 from tasks.models.admin_mail import AdminMail, AdminMailState
 from tasks.models.base import Base, OfCongregation, UtcDateTime, new_id
 from tasks.models.booking import Booking, BookingStatus
+from tasks.models.budget import LaneBudget, RuleBudget
 from tasks.models.campaign import (
     Campaign,
     CampaignState,
@@ -31,6 +32,7 @@ from tasks.models.document import (
     ThumbnailReason,
     ThumbnailState,
 )
+from tasks.models.edit import ExecutionEdit
 from tasks.models.endpoint import Endpoint, EndpointEnd
 from tasks.models.engagement import (
     Agent,
@@ -200,6 +202,7 @@ __all__ = [
     "EventData",
     "Execution",
     "ExecutionContext",
+    "ExecutionEdit",
     "ExecutionMessage",
     "ExecutionState",
     "ExternalBooking",
@@ -219,6 +222,7 @@ __all__ = [
     "IdempotencyRecord",
     "JobContext",
     "JobState",
+    "LaneBudget",
     "LaneHeartbeat",
     "LaneRollup",
     "LaneRun",
@@ -251,6 +255,7 @@ __all__ = [
     "Replay",
     "RetentionBlock",
     "Rule",
+    "RuleBudget",
     "RulePodcast",
     "RuleRollup",
     "RuleVersion",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -14,11 +15,13 @@ from dashboard.charts import series
 from dashboard.charts.drawing import HEIGHT, draw
 from dashboard.charts.panel import about
 from dashboard.charts.periods import PERIODS
+from dashboard.operators.models import RoleName
 from tasks.clock import utcnow
 from tasks.db import CongregationSession, Scope, set_scope
 from tasks.models import Measure, RuleVersion
 from tasks.rollups.adding import add
 from tasks.rollups.counting import Place
+from tasks.rollups.warning import look_at_budgets
 from tests.dashboard.conftest import Browser
 from tests.support import factories
 from tests.support.factories import NOW
@@ -125,3 +128,43 @@ def test_times_are_told_as_one_number() -> None:
         "1 min",
         "2 h",
     ]
+
+
+def test_a_budget_is_set_on_its_page_and_shown_when_it_burns(
+    as_operator: Browser, sqlite_engine: Engine
+) -> None:
+    now = utcnow()
+    with Session(sqlite_engine) as session, session.begin():
+        tenant = factories.congregation(session)
+        rule = factories.rule(session, tenant).id
+        _fill(session, tenant, rule, now, 41)
+    for kind, key in (("rules", str(rule)), ("lanes", "executions")):
+        path, here = f"/budgets/{kind}/{key}", f"/{kind}/{key}"
+        assert "None is set" in as_operator.get(here).get_data(as_text=True)
+        for wrong in ({"share": "x", "seconds": "60"}, {"share": "950"}):
+            answer = as_operator.post(path, data=wrong, follow_redirects=True)
+            assert "Choose one of the offered" in answer.get_data(as_text=True)
+        promise = {"share": "990", "seconds": "60"}
+        answer = as_operator.post(path, data=promise, follow_redirects=True)
+        page = answer.get_data(as_text=True)
+        assert "99 % are to begin within 1 min" in page
+        assert "1 of 42 were late" in page
+        assert "Broken" in page
+    with Session(sqlite_engine) as session, session.begin():
+        look_at_budgets(session, now)
+    home = as_operator.get("/").get_data(as_text=True)
+    assert home.count("Lateness budget") == 2
+    gone = as_operator.post(f"/budgets/rules/{rule}", data={}, follow_redirects=True)
+    assert "None is set" in gone.get_data(as_text=True)
+    assert as_operator.post("/budgets/lanes/rescue").status_code == 404
+
+
+def test_who_sees_some_congregations_sets_no_lane_budget(
+    log_in: Callable[..., Browser], sqlite_engine: Engine
+) -> None:
+    with Session(sqlite_engine) as session, session.begin():
+        tenant = factories.congregation(session)
+    browser = log_in(RoleName.OPERATOR, sees_all=False, congregations=[tenant])
+    assert browser.post("/budgets/lanes/executions").status_code == 403
+    page = browser.get("/lanes/executions").get_data(as_text=True)
+    assert "Lateness budget" not in page

@@ -1309,6 +1309,36 @@ def upgrade() -> None:
         )
 
     op.create_table(
+        "lane_budgets",
+        sa.Column("lane", sa.String(length=32), nullable=False),
+        sa.Column("per_mille", sa.Integer(), nullable=False),
+        sa.Column("seconds", sa.Integer(), nullable=False),
+        sa.Column("warned_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),
+        sa.PrimaryKeyConstraint("lane", name=op.f("pk_lane_budgets")),
+    )
+    op.create_table(
+        "rule_budgets",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("rule_id", sa.Uuid(), nullable=False),
+        sa.Column("per_mille", sa.Integer(), nullable=False),
+        sa.Column("seconds", sa.Integer(), nullable=False),
+        sa.Column("warned_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_rule_budgets_congregation_id"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "rule_id"],
+            ["rules.congregation_id", "rules.id"],
+            name=op.f("fk_rule_budgets_congregation_id_rule_id"),
+        ),
+        sa.PrimaryKeyConstraint("rule_id", name=op.f("pk_rule_budgets")),
+    )
+
+    op.create_table(
         "ended",
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("kind", sa.String(length=32), nullable=False),
@@ -1430,6 +1460,22 @@ def upgrade() -> None:
             name=op.f("fk_volume_limits_congregation_id"),
         ),
         sa.PrimaryKeyConstraint("rule_id", name=op.f("pk_volume_limits")),
+    )
+
+    op.create_table(
+        "execution_edits",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("execution_id", sa.Uuid(), nullable=False),
+        sa.Column("message", sa.JSON(), nullable=False),
+        sa.Column("edited_by", sa.String(length=255), nullable=False),
+        sa.Column("edited_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id", "execution_id"],
+            ["executions.congregation_id", "executions.id"],
+            name=op.f("fk_execution_edits_congregation_id_execution_id"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("execution_id", name=op.f("pk_execution_edits")),
     )
 
     # ### end Alembic commands ###

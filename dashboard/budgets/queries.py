@@ -1,0 +1,67 @@
+"""What pages read of lateness budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from tasks.db import Scope, scope_of
+from tasks.models import LaneBudget, Rule, RuleBudget
+from tasks.operations.budgets import SHARES, SPANS
+from tasks.rollups.burning import Burn, burns, key_of
+
+#: Budgets in danger that the first page names.
+SHOWN_MAX: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Endangered:
+    """A budget that is nearly used up."""
+
+    rule_id: UUID | None  # None: a lane's
+    name: str
+
+
+def of_rule(session: Session, rule_id: UUID, now: datetime) -> dict[str, Any]:
+    """Return what ``budgets/_panel.html`` reads of a rule."""
+    return _values(session, session.get(RuleBudget, rule_id), now)
+
+
+def of_lane(session: Session, lane: str, now: datetime) -> dict[str, Any]:
+    """Return what ``budgets/_panel.html`` reads of a lane; nothing within a scope.
+
+    A lane's budget counts every congregation's work.
+    """
+    if scope_of(session) is not Scope.EVERY:
+        return {}
+    return _values(session, session.get(LaneBudget, lane), now)
+
+
+def endangered(session: Session) -> Sequence[Endangered]:
+    """Return the budgets that are nearly used up, at most ``SHOWN_MAX`` of a kind."""
+    rules = session.execute(
+        select(Rule.id, Rule.name)
+        .join(RuleBudget, RuleBudget.rule_id == Rule.id)
+        .where(RuleBudget.warned_at.is_not(None), Rule.deleted_at.is_(None))
+        .limit(SHOWN_MAX)
+    )
+    found = [Endangered(id_, name) for id_, name in rules]
+    if scope_of(session) is Scope.EVERY:
+        lanes = select(LaneBudget.lane).where(LaneBudget.warned_at.is_not(None))
+        found += [Endangered(None, name) for name in session.scalars(lanes)]
+    return found
+
+
+def _values(
+    session: Session, budget: RuleBudget | LaneBudget | None, now: datetime
+) -> dict[str, Any]:
+    found: Sequence[Burn] = ()
+    if budget is not None:
+        found = burns(session, [budget], now)[key_of(budget)]
+    return {"budget": budget, "burns": found, "shares": SHARES, "spans": SPANS}

@@ -1,0 +1,131 @@
+"""Lateness budgets: what is used up, who is told, and what may be promised."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import pytest
+from sqlalchemy import select
+from sqlalchemy.orm import Session, sessionmaker
+
+from tasks.errors import InvalidInput, NotFound
+from tasks.lanes import rollups
+from tasks.models import (
+    AdminMail,
+    AuditEntry,
+    LaneBudget,
+    Measure,
+    Rule,
+    RuleBudget,
+)
+from tasks.operations.audit import Actor
+from tasks.operations.budgets import Promise, set_lane_budget, set_rule_budget
+from tasks.rollups.adding import add
+from tasks.rollups.burning import burns
+from tasks.rollups.counting import Place
+from tasks.rollups.warning import QUIET_FOR
+from tests.support import factories
+from tests.support.factories import NOW
+from tests.support.fakes import FakePost, bench
+from tests.support.operators import operator
+
+Sessions = sessionmaker[Session]
+ANNA = Actor("anna@example.org")
+MINUTE = Promise(950, 60)
+
+
+def _waited(session: Session, rule_id: UUID, at: datetime, n: int, late: int) -> None:
+    """Count ``n`` that began in time and ``late`` that began after an hour."""
+    tenant = session.get_one(Rule, rule_id).congregation_id
+    place = Place(tenant, "executions", rule_id, at.replace(minute=0), 0)
+    in_time, too_late = Measure.WAIT + 11, Measure.WAIT + 15
+    counted = {in_time: n, too_late: late}
+    add(session, {place._replace(measure=m): n for m, n in counted.items()})
+
+
+def _rule(make_session: Sessions) -> UUID:
+    with make_session.begin() as session:
+        rule = factories.rule(session, factories.congregation(session)).id
+        set_rule_budget(session, rule, MINUTE, ANNA, now=NOW)
+        set_lane_budget(session, "executions", "Executions", MINUTE, ANNA, now=NOW)
+        return rule
+
+
+def _sweep(make_session: Sessions, at: datetime = NOW) -> None:
+    rollups.sweep(bench(make_session, lambda: at, FakePost()), 10)
+
+
+def test_a_budget_is_burnt_by_what_began_too_late(make_session: Sessions) -> None:
+    rule = _rule(make_session)
+    with make_session.begin() as session:
+        _waited(session, rule, NOW, 90, 3)
+        _waited(session, rule, NOW - timedelta(days=3), 105, 2)
+        _waited(session, rule, NOW - timedelta(days=9), 0, 500)
+        budgets = [
+            *session.scalars(select(RuleBudget)),
+            *session.scalars(select(LaneBudget)),
+        ]
+        found = burns(session, budgets, NOW)
+    assert set(found) == {rule, "executions"}
+    for day, week in found.values():
+        assert (day.n, day.n_late) == (93, 3)
+        assert day.used == pytest.approx(3 / 4.65)
+        assert (week.n, week.n_late, week.allowed) == (200, 5, 10)
+
+
+def test_admins_are_told_once_before_it_breaks(make_session: Sessions) -> None:
+    rule = _rule(make_session)
+    with make_session.begin() as session:
+        operator(session, "ada@example.org", "admin")
+        _waited(session, rule, NOW, 96, 3)  # 61 % of it
+    _sweep(make_session)
+    assert _mails(make_session) == []
+    with make_session.begin() as session:
+        _waited(session, rule, NOW, 0, 1)  # 80 %
+    _sweep(make_session)
+    _sweep(make_session)
+    (mail,) = _mails(make_session)
+    assert "nearly used up" in mail.subject
+    assert "4 of 100" in mail.body
+    assert mail.path == f"/rules/{rule}"
+    with make_session() as session:
+        assert session.get_one(RuleBudget, rule).warned_at == NOW
+        assert session.get_one(LaneBudget, "executions").warned_at == NOW
+    _sweep(make_session, NOW + timedelta(days=8) + QUIET_FOR)
+    with make_session() as session:
+        assert session.get_one(RuleBudget, rule).warned_at is None
+
+
+def test_a_few_late_ones_alarm_nobody(make_session: Sessions) -> None:
+    rule = _rule(make_session)
+    with make_session.begin() as session:
+        _waited(session, rule, NOW, 1, 2)
+    _sweep(make_session)
+    with make_session() as session:
+        assert session.get_one(RuleBudget, rule).warned_at is None
+
+
+def test_a_budget_can_be_changed_and_taken_away_on_record(
+    make_session: Sessions,
+) -> None:
+    rule = _rule(make_session)
+    with make_session.begin() as session:
+        set_rule_budget(session, rule, Promise(999, 5), ANNA, now=NOW)
+        assert session.get_one(RuleBudget, rule).per_mille == 999
+        set_rule_budget(session, rule, None, ANNA, now=NOW)
+        set_rule_budget(session, rule, None, ANNA, now=NOW)
+        set_lane_budget(session, "executions", "Executions", None, ANNA, now=NOW)
+        assert session.get(RuleBudget, rule) is None
+        said = session.scalars(select(AuditEntry.summary)).all()
+        assert "Set the lateness budget of the rule “Welcome”: 99.9 %" in str(said)
+        for wrong in (Promise(950, 7), Promise(1_000, 60)):
+            with pytest.raises(InvalidInput):
+                set_rule_budget(session, rule, wrong, ANNA, now=NOW)
+        with pytest.raises(NotFound):
+            set_rule_budget(session, UUID(int=1), MINUTE, ANNA, now=NOW)
+
+
+def _mails(make_session: Sessions) -> list[AdminMail]:
+    with make_session() as session:
+        return list(session.scalars(select(AdminMail)))
