@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Final
 
 from flask import Flask, g
 
 from dashboard.states import look
 from dashboard.web import icon
+from dashboard.zones import here, zone_sign
 from tasks.clock import utcnow
 from tasks.models import SENTENCES, Reason
 
@@ -30,6 +31,7 @@ def _now() -> datetime:
 def relative(moment: datetime, now: datetime | None = None) -> str:
     """Return a moment in words.
 
+    >>> from datetime import UTC
     >>> noon = datetime(2026, 3, 10, 12, tzinfo=UTC)
     >>> relative(noon + timedelta(hours=2, minutes=10), noon)
     'in 2 h'
@@ -42,14 +44,24 @@ def relative(moment: datetime, now: datetime | None = None) -> str:
     if abs(away) < timedelta(seconds=5):
         return "now"
     if abs(away) > _RELATIVE_FOR:
-        return moment.astimezone(UTC).strftime("%Y-%m-%d")
+        return here(moment).strftime("%Y-%m-%d")
     words = duration(abs(away), parts=1)
     return f"in {words}" if away > timedelta(0) else f"{words} ago"
 
 
 def absolute(moment: datetime) -> str:
-    """Return a moment to the second in UTC, as in ``Tue 10 Mar 2026, 12:00:00 UTC``."""
-    return moment.astimezone(UTC).strftime("%a %-d %b %Y, %H:%M:%S UTC")
+    """Return a moment to the second by the operator's clock, with its zone.
+
+    >>> from datetime import UTC
+    >>> absolute(datetime(2026, 3, 10, 12, tzinfo=UTC))
+    'Tue 10 Mar 2026, 12:00:00 UTC'
+    """
+    return f"{here(moment):%a %-d %b %Y, %H:%M:%S} {zone_sign(moment)}"
+
+
+def shortly(moment: datetime) -> str:
+    """Return day and hour by the operator's clock, as in ``10 Mar, 12:00``."""
+    return here(moment).strftime("%-d %b, %H:%M")
 
 
 def duration(span: timedelta, parts: int = 2) -> str:
@@ -130,6 +142,7 @@ def init_app(app: Flask) -> None:
     for one in (
         relative,
         absolute,
+        shortly,
         duration,
         number,
         reason,

@@ -44,7 +44,9 @@ OWN_CREDENTIALS: Final = frozenset({"api", "hooks", "cron"})
 #: Least role for everything in a blueprint, also for looking.
 BLUEPRINT_ROLES: Final[Mapping[str, RoleName]] = {"operators": RoleName.ADMIN}
 #: Changes that a viewer may make: they concern nobody else.
-OWN_AFFAIRS: Final = frozenset({"security.logout", "security.change_password"})
+OWN_AFFAIRS: Final = frozenset(
+    {"security.logout", "security.change_password", "account.update"}
+)
 
 
 def require(role: RoleWord) -> Callable[[View], View]:

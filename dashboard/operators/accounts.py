@@ -21,6 +21,7 @@ from dashboard.operators.passwords import hash_password
 from dashboard.session_rows import end_sessions
 from tasks.errors import Conflict, NotFound
 from tasks.operations.audit import SYSTEM, Actor, Subject, record
+from tasks.operations.congregation_fields import clean_timezone
 
 
 def create_operator(
@@ -126,6 +127,20 @@ def set_password(
     end_sessions(session, operator.id)
     summary = f"{operator.email} has a new password."
     record(session, actor, "operator.password_set", _subject(operator), summary)
+
+
+def set_timezone(
+    session: Session, operator: Operator, timezone: str, *, actor: Actor
+) -> str:
+    """Choose by which clock an operator reads times, and return its name.
+
+    Raises:
+        InvalidInput: there is no such timezone.
+    """
+    operator.timezone = clean_timezone(timezone)
+    summary = f"{operator.email} reads times in {operator.timezone}."
+    record(session, actor, "operator.timezone_set", _subject(operator), summary)
+    return operator.timezone
 
 
 def find(session: Session, operator_id: UUID) -> Operator:

@@ -21,6 +21,7 @@ from dashboard.extensions import db, limiter
 from dashboard.operators.models import Operator, Role
 from dashboard.operators.passwords import OperatorPasswords
 from dashboard.session_rows import digest_of, end_sessions
+from tasks.automation.zones import zone_names
 from tasks.operations.audit import Actor, Subject, record
 
 logger = logging.getLogger(__name__)
@@ -75,6 +76,9 @@ def login() -> Response:
 
 
 def _on_login(_app: Flask, user: Operator, **_: object) -> None:
+    browsers = request.form.get("timezone", "")
+    if user.timezone is None and browsers in zone_names():
+        user.timezone = browsers  # until they choose another one
     record(
         db.session(),
         Actor(user.email, request.remote_addr),

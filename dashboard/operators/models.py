@@ -80,6 +80,7 @@ class Operator(Base, UserMixin):  # type: ignore[misc]  # the mixin has no types
     fs_uniquifier: Mapped[str] = mapped_column(String(64), unique=True)
     sees_all: Mapped[bool] = mapped_column(default=False)  # every congregation
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
+    timezone: Mapped[str | None] = mapped_column(String(64))  # None: never logged in
     roles: Mapped[list[Role]] = relationship(secondary=operators_roles, lazy="selectin")
 
     @property

@@ -1,12 +1,15 @@
-/* Instants on the reader's own clock; without this they stand there in UTC. */
+/* Which clock the browser has: told when one logs in, offered on the account's page. */
 (() => {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const words = new Intl.DateTimeFormat("en-GB", {
-    weekday: "short", day: "numeric", month: "short", year: "numeric",
-    hour: "2-digit", minute: "2-digit",
+  for (const hidden of document.querySelectorAll("[data-own-zone]")) hidden.value = zone;
+
+  const offer = document.querySelector("[data-browser-zone]");
+  const field = document.getElementById("timezone");
+  if (!offer || !field || field.value === zone) return;
+  offer.querySelector("strong").textContent = zone;
+  offer.querySelector("button").addEventListener("click", () => {
+    field.value = zone;
+    field.focus();
   });
-  for (const one of document.querySelectorAll("time[data-own-clock]")) {
-    one.title = one.textContent;
-    one.textContent = `${words.format(new Date(one.dateTime))} (${zone})`;
-  }
+  offer.hidden = false;
 })();

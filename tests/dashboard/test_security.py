@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 from werkzeug.routing import Rule
 
 from dashboard.operators.models import RoleName
-from dashboard.security import OWN_CREDENTIALS, PUBLIC, needed_role, require
+from dashboard.security import OWN_AFFAIRS, OWN_CREDENTIALS, PUBLIC, needed_role, require
 from tests.dashboard.conftest import Browser
 
 LogIn = Callable[..., Browser]
@@ -68,7 +68,7 @@ def test_the_public_list_names_endpoints_that_exist(app: Flask) -> None:
 def test_a_viewer_can_change_nothing_but_their_own_affairs(
     app: Flask, as_viewer: Browser
 ) -> None:
-    own = {"security.logout", "security.change_password", "security.verify"}
+    own = OWN_AFFAIRS | {"security.verify"}
     for method, path, endpoint in guarded(app):
         if method == "GET" or endpoint in own:
             continue
