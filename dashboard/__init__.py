@@ -47,6 +47,7 @@ PAGES: Final = (
     "events",
     "rules",
     "why",
+    "waiting",
     "operations",
     "holds",
     "lanes",

@@ -59,11 +59,18 @@ def events(
     session: Session, wanted: EventMatching, cursor: str | None, limit: int
 ) -> Page[EventRow]:
     """Return a page of the events, newest first."""
-    statement = _with_names().where(*events_that_match(session, wanted))
+    statement = listed(session, wanted)
     columns = (Event.created_at.desc(), Event.id.desc())
     page = paginate(session, statement, columns, cursor, limit)
     rows = [EventRow(*row) for row in page.rows]
     return Page(rows, page.next_cursor, page.previous_cursor)
+
+
+def listed(
+    session: Session, wanted: EventMatching
+) -> Select[Event, str, str, str | None, str | None, str | None, str | None]:
+    """Select the events in the order of ``EventRow``'s fields."""
+    return _with_names().where(*events_that_match(session, wanted))
 
 
 def event(session: Session, event_id: UUID) -> EventRow:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, Select, select
 from sqlalchemy.orm import Session
 
 from dashboard.paging import Page, paginate
@@ -81,17 +81,24 @@ class WantedDeliveries:
             yield Delivery.id < born_from(max(self.until, _FIRST_ID))
 
 
+def listed(wanted: WantedDeliveries) -> Select[Delivery, Endpoint, str]:
+    """Select the deliveries in the order of ``DeliveryRow``'s fields."""
+    return _rows().where(*wanted.conditions())
+
+
+def _rows() -> Select[Delivery, Endpoint, str]:
+    return (
+        select(Delivery, Endpoint, Congregation.name)
+        .join(Endpoint, Endpoint.id == Delivery.endpoint_id)
+        .join(Congregation, Congregation.id == Delivery.congregation_id)
+    )
+
+
 def deliveries(
     session: Session, wanted: WantedDeliveries, cursor: str | None, limit: int
 ) -> Page[DeliveryRow]:
     """Return a page of deliveries, newest first."""
-    statement = (
-        select(Delivery, Endpoint, Congregation.name)
-        .join(Endpoint, Endpoint.id == Delivery.endpoint_id)
-        .join(Congregation, Congregation.id == Delivery.congregation_id)
-        .where(*wanted.conditions())
-    )
-    page = paginate(session, statement, [Delivery.id.desc()], cursor, limit)
+    page = paginate(session, listed(wanted), [Delivery.id.desc()], cursor, limit)
     rows = [DeliveryRow(*row) for row in page.rows]
     return Page(rows, page.next_cursor, page.previous_cursor)
 
@@ -102,12 +109,7 @@ def delivery(session: Session, delivery_id: UUID) -> DeliveryRow:
     Raises:
         NotFound: the session sees no such delivery.
     """
-    found = session.execute(
-        select(Delivery, Endpoint, Congregation.name)
-        .join(Endpoint, Endpoint.id == Delivery.endpoint_id)
-        .join(Congregation, Congregation.id == Delivery.congregation_id)
-        .where(Delivery.id == delivery_id)
-    ).one_or_none()
+    found = session.execute(_rows().where(Delivery.id == delivery_id)).one_or_none()
     if found is None:
         raise NotFound("unknown_delivery", "There is no such delivery.")
     return DeliveryRow(*found)
