@@ -9,7 +9,13 @@ from sqlalchemy import Engine
 from werkzeug.routing import Rule
 
 from dashboard.operators.models import RoleName
-from dashboard.security import OWN_AFFAIRS, OWN_CREDENTIALS, PUBLIC, needed_role, require
+from dashboard.security import (
+    OWN_AFFAIRS,
+    OWN_CREDENTIALS,
+    PUBLIC,
+    needed_role,
+    require,
+)
 from tests.dashboard.conftest import Browser
 
 LogIn = Callable[..., Browser]
