@@ -18,6 +18,8 @@ from dashboard.paging import Page, paginate
 from tasks.errors import NotFound
 from tasks.lane import COUNT_CAP
 from tasks.models import (
+    Attempt,
+    AttemptOutcome,
     AuditEntry,
     Event,
     Execution,
@@ -27,6 +29,7 @@ from tasks.models import (
     Replay,
 )
 from tasks.models.base import born_from
+from tasks.models.execution import SETTLED
 from tasks.operations.bulk import count
 from tasks.operations.matching import Matching, narrow
 from tasks.outbound import layout
@@ -49,6 +52,19 @@ class Detail:
     attempts: Sequence[Try]  # newest first
     deeds: Sequence[AuditEntry]  # newest first
     replays: Sequence[Replay]  # that it is, or that it led to; oldest first
+
+    @property
+    def is_editable(self) -> bool:
+        """Whether its mail can be edited and sent once more."""
+        row = self.line.execution
+        is_mail = row.action == "email" and "to" in (self.message or {})
+        return is_mail and row.state in SETTLED
+
+    @property
+    def may_have_left(self) -> bool:
+        """Whether the last try's answer was lost, after it had begun to leave."""
+        last = next(iter(self.attempts), None)
+        return last is not None and last.outcome is AttemptOutcome.UNKNOWN
 
 
 def page(
@@ -138,6 +154,13 @@ def _replays(session: Session, execution_id: UUID) -> Sequence[Replay]:
         .order_by(Replay.execution_id)
         .limit(REPLAYS_MAX)
     ).all()
+
+
+def may_have_left(session: Session, execution_id: UUID) -> bool:
+    """Return whether an execution's last try may have arrived, its answer lost."""
+    last = select(Attempt.outcome).where(Attempt.execution_id == execution_id)
+    newest = last.order_by(Attempt.number.desc()).limit(1)
+    return session.scalar(newest) is AttemptOutcome.UNKNOWN
 
 
 def must_exist(session: Session, execution_id: UUID) -> None:

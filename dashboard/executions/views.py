@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
-from flask import Blueprint, Response, current_app, flash, request
+from flask import Blueprint, Response, current_app, flash, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from dashboard.back import back
@@ -94,7 +94,14 @@ def html(execution_id: UUID) -> Response:
 
 @bp.post("/<uuid:execution_id>/retry")
 def retry(execution_id: UUID) -> ResponseReturnValue:
-    """Queue a failed execution again."""
+    """Queue a failed execution again; ask first where it may have arrived."""
+    if "sure" not in request.args and queries.may_have_left(db.session(), execution_id):
+        flash(
+            "The answer to its last try was lost, so it may have arrived. Press Retry "
+            "here if it is to go out all the same.",
+            "warning",
+        )
+        return redirect(url_for(".detail", execution_id=execution_id), 303)
     try:
         answer = retry_execution(db.session(), execution_id, actor(), now=utcnow())
     except Conflict as refused:

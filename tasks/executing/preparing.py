@@ -19,6 +19,7 @@ from tasks.automation.guard import rules_of
 from tasks.automation.steps import secret_of, step_of
 from tasks.backoff import Pauses
 from tasks.executing.claiming import Running
+from tasks.executing.edited import put_in
 from tasks.executing.marking import mark, note_recipients
 from tasks.executing.stopping import stopped
 from tasks.executing.verdicts import Verdict, refuse
@@ -146,7 +147,7 @@ def _composed(
         for row, each in zip(rows, composed, strict=True):
             if row.id in earlier and isinstance(each, Composed):
                 each.message["body"] = earlier[row.id]["body"]
-    return composed
+    return put_in(session, rows, composed)
 
 
 def _earlier_messages(

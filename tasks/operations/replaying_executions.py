@@ -51,7 +51,7 @@ _REPLAYS: Final = Replay.metadata.tables[Replay.__tablename__]
 
 
 @dataclass(frozen=True, slots=True)
-class _Old:
+class Old:
     """An execution that ended, its snapshot, and its rule as it is now."""
 
     row: Execution
@@ -64,8 +64,8 @@ def replay_executions(
 ) -> Acted:
     """Replay settled executions; the caller commits."""
     acted = Acted()
-    by_state: dict[bool, list[_Old]] = defaultdict(list)
-    for old in _read(session, ids):
+    by_state: dict[bool, list[Old]] = defaultdict(list)
+    for old in read(session, ids):
         if (why := _why_not(old, operation)) is not None:
             acted.skip([old.row.id], why)
         else:
@@ -77,7 +77,8 @@ def replay_executions(
     return acted
 
 
-def _read(session: Session, ids: Sequence[UUID]) -> list[_Old]:
+def read(session: Session, ids: Sequence[UUID]) -> list[Old]:
+    """Return executions with what a repetition needs of them, by id."""
     rows = session.execute(
         select(Execution, ExecutionContext.context, Rule)
         .join(Rule, Rule.id == Execution.rule_id)
@@ -86,10 +87,10 @@ def _read(session: Session, ids: Sequence[UUID]) -> list[_Old]:
         .order_by(Execution.id)
         .execution_options(populate_existing=True)
     )
-    return [_Old(row, context or {}, rule) for row, context, rule in rows]
+    return [Old(row, context or {}, rule) for row, context, rule in rows]
 
 
-def _why_not(old: _Old, operation: Operation) -> str | None:
+def _why_not(old: Old, operation: Operation) -> str | None:
     row = old.row
     if old.rule.deleted_at is not None:
         return SENTENCES[Reason.RULE_DELETED]
@@ -101,7 +102,7 @@ def _why_not(old: _Old, operation: Operation) -> str | None:
 
 
 def _retry(
-    session: Session, failed: Sequence[_Old], acted: Acted, now: datetime
+    session: Session, failed: Sequence[Old], acted: Acted, now: datetime
 ) -> None:
     ids = {old.row.id for old in failed}
     changed = change(session, RETRY, ids, now)
@@ -111,12 +112,12 @@ def _retry(
 
 def _repeat(
     session: Session,
-    olds: Sequence[_Old],
+    olds: Sequence[Old],
     operation: Operation,
     acted: Acted,
     now: datetime,
 ) -> None:
-    copies = {old.row.id: _copy(old, operation.id, now) for old in olds}
+    copies = {old.row.id: copy_of(old, _key(old, operation.id), now) for old in olds}
     born = insert_executions(session, list(copies.values()))
     for old in olds:
         if copies[old.row.id].id in born:
@@ -142,10 +143,14 @@ def _links(
     ]
 
 
-def _copy(old: _Old, operation_id: UUID, now: datetime) -> NewExecution:
+def _key(old: Old, operation_id: UUID) -> str:
+    was_sent = old.row.state is ExecutionState.SUCCEEDED
+    return replay_key(old.row.idempotency_key, operation_id if was_sent else None)
+
+
+def copy_of(old: Old, key: str, now: datetime) -> NewExecution:
     """Return the execution that repeats an old one, with the rule as it is now."""
     row = old.row
-    was_sent = row.state is ExecutionState.SUCCEEDED
     return NewExecution(
         id=new_id(now),
         congregation_id=row.congregation_id,
@@ -153,9 +158,7 @@ def _copy(old: _Old, operation_id: UUID, now: datetime) -> NewExecution:
         rule_version=old.rule.version,
         trigger_type=row.trigger_type,
         action=row.action,
-        idempotency_key=replay_key(
-            row.idempotency_key, operation_id if was_sent else None
-        ),
+        idempotency_key=key,
         due_at=now,
         max_attempts=row.max_attempts,
         context=old.context,

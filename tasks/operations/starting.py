@@ -48,7 +48,7 @@ def start(
         InvalidInput: no row is meant, or the reason is missing or too long.
         NotFound: the id is that of an operation that the operator does not see.
     """
-    _refuse_reason(why, is_again=asked.is_again)
+    refuse_reason(why, is_again=asked.is_again)
     row = _row(session, operation_id, asked, actor, now) | {"why": why}
     is_new = bool(insert_new(session, Operation, [row], unique=["id"]))
     operation = find(session, operation_id, actor)
@@ -101,7 +101,8 @@ def _row(
     }
 
 
-def _refuse_reason(why: str, *, is_again: bool) -> None:
+def refuse_reason(why: str, *, is_again: bool) -> None:
+    """Raise ``InvalidInput`` where a reason is missing or too long."""
     if is_again and not why:
         raise InvalidInput(
             "why_missing",
