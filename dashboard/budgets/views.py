@@ -26,6 +26,8 @@ def rule(rule_id: UUID) -> ResponseReturnValue:
     here = url_for("rules.detail", rule_id=rule_id) + "#budget"
     try:
         set_rule_budget(db.session(), rule_id, _promise(), actor(), now=utcnow())
+    except NotFound:
+        raise
     except InvalidInput as refused:
         return _refused(refused, here)
     return _saved(here)

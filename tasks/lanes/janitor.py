@@ -35,6 +35,7 @@ from tasks.models.operation import OPEN, Operation
 from tasks.models.outreach_campaign import OutreachTally
 from tasks.models.scheduled_job import JobState, ScheduledJob
 from tasks.models.source import SourceCall
+from tasks.rollups import keeping as rollups
 
 #: Answers to repeated API requests are kept this long.
 KEEP_ANSWERS: Final = timedelta(hours=48)
@@ -79,6 +80,12 @@ class JanitorSweep:
     digests: tuple[UUID, ...] = ()
     syncs: tuple[UUID, ...] = ()
     transfers: tuple[UUID, ...] = ()
+    lane_rollups_hours: tuple[str, ...] = ()  # counts by hour and day, by their lane
+    lane_rollups_days: tuple[str, ...] = ()
+    congregation_rollups_hours: tuple[str, ...] = ()
+    congregation_rollups_days: tuple[str, ...] = ()
+    rule_rollups_hours: tuple[UUID, ...] = ()  # by their rule
+    rule_rollups_days: tuple[UUID, ...] = ()
     files: tuple[str, ...] = ()  # keys of the storage that no row needs
     is_full: bool = False
 
@@ -141,6 +148,7 @@ def _what_is_past(bench: Bench) -> Iterator[Past]:
     yield from _lists(now)
     yield from _webhooks(before)
     yield from keeping.past(now, bench.timing.keep_settled)
+    yield from rollups.past(now)
     silent_since = now - KEEP_WORKERS
     yield "workers", WorkerProcess.id, (WorkerProcess.heartbeat_at < silent_since,)
 

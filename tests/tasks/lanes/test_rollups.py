@@ -14,7 +14,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session, sessionmaker
 
 from tasks.automation.actions.base import Done, Envelope, GiveUp, Outcome, TryAgain
-from tasks.lanes import executions, rescue, rollups, scheduled_jobs
+from tasks.lanes import executions, janitor, rescue, rollups, scheduled_jobs
 from tasks.models import (
     Attempt,
     AttemptOutcome,
@@ -140,8 +140,9 @@ def test_hours_and_days_hold_the_same(make_session: Sessions) -> None:
 
 def _ended(make_session: Sessions, *ends: datetime, **values: Any) -> list[UUID]:
     """Add an execution for each end, as a lane would have ended it."""
+    slug = values.pop("slug", "bonifatius")
     with make_session.begin() as session:
-        rule = factories.rule(session, factories.congregation(session))
+        rule = factories.rule(session, factories.congregation(session, slug))
         rows = []
         for end in ends:
             row = factories.execution(session, rule, **{"due_at": end} | values)
@@ -239,3 +240,20 @@ def test_a_quarantine_counts_as_the_failure_that_it_is(make_session: Sessions) -
     rescue.sweep(bench(make_session, _noon, FakePost()), 10)
     _count(make_session)
     assert _outcomes(_sums(make_session, RuleRollup)) == {"FAILED": 1, "RETRIED": 1}
+
+
+def test_hours_go_before_days(make_session: Sessions) -> None:
+    for days in (500, 100, 1):
+        _ended(make_session, NOW - timedelta(days=days), slug=f"s{days}")
+    _count(make_session)
+    removed = janitor.sweep(bench(make_session, _noon, FakePost()), 100)
+    assert removed.lane_rollups_days
+    assert removed.rule_rollups_hours
+    with make_session() as session:
+        for model in (LaneRollup, CongregationRollup, RuleRollup):
+            rows = select(model.span, model.at).distinct()
+            assert sorted(session.execute(rows).all()) == [
+                (Span.DAY, (NOW - timedelta(days=100)).replace(hour=0)),
+                (Span.DAY, (NOW - timedelta(days=1)).replace(hour=0)),
+                (Span.HOUR, NOW - timedelta(days=1)),
+            ]
