@@ -1,0 +1,211 @@
+"""Why something waits, and when it is expected to begin: pure decisions.
+
+Several reasons may hold at once.  They are told in the order in which they would have
+to go: what an operator stopped, who would do it, its own time, the others before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+from dashboard.filters import duration, number, plural
+from tasks.lane import COUNT_CAP
+
+#: A lane that looks seldom is waited for; others begin "within seconds".
+_SOON: Final = timedelta(seconds=10)
+
+
+class Why(NamedTuple):
+    """One reason."""
+
+    word: str  # a few words, for lists
+    sentence: str
+    #: Until when it holds; None: until somebody does something, or nobody knows.
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """A hold that covers the row."""
+
+    by: str
+    why: str
+    since: datetime
+    until: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How the lane stands that has to do it."""
+
+    title: str
+    every: timedelta
+    batch: int
+    paused_by: str | None = None  # None: it is not paused, if paused_at is None, too
+    paused_at: datetime | None = None
+    has_any_worker: bool = True  # in any lane
+    has_worker: bool = True  # in this one
+    swept_at: datetime | None = None  # when it last looked
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What of a waiting row says why it waits."""
+
+    run_at: datetime
+    failures: int = 0  # since it was last asked for
+    max_attempts: int | None = None  # None: it is tried for days
+    error: str | None = None
+    #: Why its last attempt was put off, in a sentence: a turn, or a host that hangs.
+    put_off: str | None = None
+    is_hushed: bool = False  # quiet hours sent it back
+    is_suspect: bool = False  # it runs only while no other suspect does
+    settles: bool = False  # more of the same may still be added
+    ends: str | None = None  # why it will end without being done, in a sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """What is before a row that is due."""
+
+    n_ahead: int = 0  # up to COUNT_CAP
+    oldest_at: datetime | None = None  # when the first of them was due
+    per_second: float | None = None  # what the lane did lately; None: not known
+    full: str | None = None  # why its receiver gets no more at once, in a sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Why a row waits."""
+
+    reasons: Sequence[Why]  # never empty
+    starts_at: datetime | None  # when it is expected to begin; None: nobody can say
+    is_rough: bool = False  # the expected start is reckoned from what the lane did
+
+    @property
+    def word(self) -> str:
+        """The first reason in a few words."""
+        return self.reasons[0].word
+
+
+def explain(
+    row: Row,
+    lane: Standing,
+    now: datetime,
+    *,
+    stopped: Stopped | None = None,
+    queue: Queue | None = None,
+) -> Answer:
+    """Return every reason for which a row waits, and the expected start.
+
+    Args:
+        queue: None: it is not due, or it was not looked at.
+    """
+    blocks = [*_stops(stopped), *_nobody(lane)]
+    reasons = [*blocks, *_own_time(row, now)]
+    if row.ends is not None:
+        reasons.append(Why("will end", row.ends))
+    is_due = row.run_at <= now
+    if is_due:
+        reasons += _others(row, lane, queue or Queue(), now)
+    if any(each.until is None for each in blocks):
+        return Answer(reasons, None)
+    earliest = max([row.run_at, *(each.until for each in blocks if each.until)])
+    if not is_due or queue is None:
+        return Answer(reasons, max(earliest, _next_look(lane, now)))
+    behind, is_rough = _behind(lane, queue, now)
+    return Answer(reasons, behind and max(earliest, behind), is_rough)
+
+
+def _stops(stopped: Stopped | None) -> Iterator[Why]:
+    if stopped is not None:
+        says = f"Held by {stopped.by}: “{stopped.why}”. It uses up no attempt."
+        yield Why("held", says, stopped.until)
+
+
+def _nobody(lane: Standing) -> Iterator[Why]:
+    if lane.paused_at is not None:
+        who = f" by {lane.paused_by}" if lane.paused_by else ""
+        yield Why(
+            "lane paused",
+            f"The lane {lane.title} was paused{who} at "
+            f"{lane.paused_at:%H:%M UTC on %-d %B}; somebody has to resume it.",
+        )
+    elif not lane.has_any_worker:
+        yield Why("no worker", "No worker is alive; it begins once one starts.")
+    elif not lane.has_worker:
+        yield Why("no worker", f"No worker that is alive serves the lane {lane.title}.")
+
+
+def _own_time(row: Row, now: datetime) -> Iterator[Why]:
+    """Yield why its own time has not come; nothing once it has."""
+    if row.run_at <= now:
+        if row.is_suspect:
+            yield Why(
+                "runs alone",
+                "It took workers down before, so it runs only while nothing else "
+                "that is suspected of that does.",
+            )
+        return
+    if row.settles:
+        yield Why("settling", "More of the same may still be added to it.", row.run_at)
+    elif row.put_off is not None:
+        word = "host hangs" if "does not answer" in row.put_off else "its turn"
+        yield Why(word, row.put_off, row.run_at)
+    elif row.is_hushed:
+        yield Why(
+            "quiet hours",
+            "It waits for the quiet hours of its rule to end.",
+            row.run_at,
+        )
+    elif row.failures:
+        yield Why("backing off", _backing_off(row), row.run_at)
+    else:
+        yield Why("not due yet", "Its time has not come yet.", row.run_at)
+
+
+def _backing_off(row: Row) -> str:
+    tried = f"It failed {plural(row.failures, 'time')}"
+    if row.max_attempts is None:
+        return f"{tried}; attempt {row.failures + 1} comes next."
+    return f"{tried}; attempt {row.failures + 1} of {row.max_attempts} comes next."
+
+
+def _others(row: Row, lane: Standing, queue: Queue, now: datetime) -> Iterator[Why]:
+    """Yield why something that is due has not begun."""
+    if queue.full is not None:
+        yield Why("receiver busy", queue.full)
+    if queue.n_ahead:
+        ahead = number(queue.n_ahead, COUNT_CAP)
+        are = "is" if queue.n_ahead == 1 else "are"
+        says = f"It is due; {ahead} {are} due before it"
+        if queue.oldest_at is not None:
+            says += f", the first since {duration(now - queue.oldest_at, 1)}"
+        yield Why("others before it", f"{says}.")
+    elif queue.full is None:
+        late = now - row.run_at
+        yield Why(
+            "about to begin",
+            f"It is due since {duration(late, 1)}; the lane {lane.title} looks every "
+            f"{duration(lane.every, 1)}.",
+        )
+
+
+def _next_look(lane: Standing, now: datetime) -> datetime:
+    if lane.every <= _SOON or lane.swept_at is None:
+        return now
+    return max(now, lane.swept_at + lane.every)
+
+
+def _behind(
+    lane: Standing, queue: Queue, now: datetime
+) -> tuple[datetime | None, bool]:
+    """Return when it is its turn behind the others, and whether that is rough."""
+    if queue.n_ahead < lane.batch and queue.full is None:
+        return _next_look(lane, now), False
+    if not queue.per_second or queue.n_ahead >= COUNT_CAP:
+        return None, True
+    return now + timedelta(seconds=queue.n_ahead / queue.per_second), True
