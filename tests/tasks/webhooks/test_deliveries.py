@@ -16,9 +16,17 @@ from standardwebhooks import Webhook
 
 from tasks.automation.actions.base import Done, Letter, Outcome, TryAgain
 from tasks.executing.hosts import HANGING, HANGING_MAX, Hosts
+from tasks.holds.setting import What, hold, lift
 from tasks.lane import Bench
 from tasks.lanes import deliveries, rescue
-from tasks.models import AttemptOutcome, Delivery, DeliveryState, EndpointEnd, Reason
+from tasks.models import (
+    AttemptOutcome,
+    Channel,
+    Delivery,
+    DeliveryState,
+    EndpointEnd,
+    Reason,
+)
 from tasks.webhooks.claiming import IN_FLIGHT_MAX, LEASE, claim, host_of_url
 from tasks.webhooks.endpoints import disable, enable, remove
 from tasks.webhooks.health import OFF_AFTER
@@ -92,6 +100,25 @@ def test_a_retry_says_the_same_with_a_fresh_signature(
     assert first.headers["webhook-timestamp"] != second.headers["webhook-timestamp"]
     verified(second, desk.secret, desk, monkeypatch)
     assert [each.status_code for each in desk.attempts()] == [503, 204]
+
+
+def test_what_is_held_is_not_posted_and_follows_untouched(desk: Desk) -> None:
+    endpoint = desk.endpoint()
+    desk.happen()
+    for what in (
+        What(),
+        What(congregation_id=endpoint.congregation_id),
+        What(channel=Channel.DELIVERIES),
+    ):
+        with desk.begin() as session:
+            held = hold(session, what, "x", ACTOR, now=desk.now)
+        assert desk.work().delivered == ()
+        assert (desk.only().attempt, desk.only().state) == (0, DeliveryState.PENDING)
+        with desk.begin() as session:
+            lift(session, held.id, ACTOR, how="sent", now=desk.now)
+    with desk.begin() as session:
+        hold(session, What(channel=Channel.EMAIL), "x", ACTOR, now=desk.now)
+    assert len(desk.work().delivered) == 1
 
 
 def test_retry_after_is_waited_for(desk: Desk) -> None:

@@ -15,10 +15,12 @@ from tasks.automation.actions.base import Envelope, Mailer, Outcome
 from tasks.congregation.notifications import News, notify
 from tasks.congregation.notifications.claiming import LEASE, Claimed, claim
 from tasks.congregation.notifications.judging import AWAY_MAX
+from tasks.holds.setting import What, hold, lift
 from tasks.lanes import email
 from tasks.models import (
     Account,
     Attribution,
+    Channel,
     Digest,
     DigestMail,
     Document,
@@ -79,6 +81,19 @@ def test_forty_events_for_twelve_people_of_whom_three_have_to_wait(
     assert office.states() == {NotificationState.SENT: 40}
     office.later(hours=1)
     assert office.sent() == []
+
+
+def test_mails_wait_while_they_are_held(office: Office) -> None:
+    office.validators()
+    office.tell(created(office.documents("Letter")[0]))
+    office.later(minutes=10)
+    for what in (What(), What(office.id), What(channel=Channel.NOTIFICATIONS)):
+        with office.begin() as session:
+            held = hold(session, what, "x", RUTH, now=office.now)
+        assert office.sent() == []
+        with office.begin() as session:
+            lift(session, held.id, RUTH, how="sent", now=office.now)
+    assert len(office.sent()) == 1
 
 
 def test_one_mail_has_all_of_a_category_and_a_section_for_each_type(
