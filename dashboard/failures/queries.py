@@ -142,15 +142,16 @@ def line(session: Session, group_id: UUID, *, now: datetime) -> GroupLine:
     return _lines(session, rows, now)[0]
 
 
-def group_of(session: Session, execution_id: UUID) -> FailureGroup | None:
-    """Return the group that an execution belongs to; None: it is not failed."""
+def group_of(session: Session, row: Execution | Delivery) -> FailureGroup | None:
+    """Return the group that a row belongs to; None: it has not failed."""
+    model: type[FailedExecution] | type[FailedDelivery] = FailedDelivery
+    key: ColumnElement[bool] = FailedDelivery.delivery_id == row.id
+    if isinstance(row, Execution):
+        model, key = FailedExecution, FailedExecution.execution_id == row.id
     return session.scalars(
         select(FailureGroup)
-        .join(FailedExecution, FailedExecution.group_id == FailureGroup.id)
-        .where(
-            FailedExecution.execution_id == execution_id,
-            FailedExecution.retried_at.is_(None),
-        )
+        .join(model, model.group_id == FailureGroup.id)
+        .where(key, model.retried_at.is_(None))
     ).first()
 
 

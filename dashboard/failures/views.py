@@ -6,6 +6,7 @@ from typing import get_args
 from uuid import UUID
 
 from flask import Blueprint, current_app, flash, redirect, request, url_for
+from flask.blueprints import BlueprintSetupState
 from flask.typing import ResponseReturnValue
 
 from dashboard.extensions import db
@@ -20,7 +21,7 @@ from tasks.clock import utcnow
 from tasks.errors import Conflict, InvalidInput
 from tasks.failures.groups import acknowledge, find, reopen
 from tasks.failures.resending import resend
-from tasks.models import OperationKind
+from tasks.models import Delivery, Execution, FailureGroup, OperationKind
 
 bp = Blueprint("failures", __name__, url_prefix="/failures")
 
@@ -98,6 +99,13 @@ def resend_deliveries(group_id: UUID) -> ResponseReturnValue:
     return redirect(url_for(".detail", group_id=group_id), 303)
 
 
+def failure_of(row: Execution | Delivery) -> FailureGroup | None:
+    """Return the group of failures that a row belongs to; None: it has not failed."""
+    if row.state not in ("failed", "quarantined"):
+        return None
+    return queries.group_of(db.session(), row)
+
+
 def _question(group_id: UUID) -> Question:
     find(db.session(), group_id)
     return Question(
@@ -169,3 +177,11 @@ def _helpers() -> dict[str, object]:
         "cap": queries.OPEN_MAX,
         "groups_cap": queries.GROUPS_MAX,
     }
+
+
+def _give(state: BlueprintSetupState) -> None:
+    """Let pages of single rows name what failed alike."""
+    state.app.jinja_env.globals.update(failure_of=failure_of)
+
+
+bp.record_once(_give)

@@ -18,7 +18,14 @@ from dashboard.operations.words import WORDS, Words
 from dashboard.paging import Page, paginate
 from tasks.automation.triggers import TRIGGERS
 from tasks.lane import COUNT_CAP
-from tasks.models import Congregation, Operation, OperationState, Rule, ScheduledJob
+from tasks.models import (
+    Congregation,
+    FailureGroup,
+    Operation,
+    OperationState,
+    Rule,
+    ScheduledJob,
+)
 from tasks.models.event import Event
 from tasks.models.operation import OPEN, RESUMABLE
 from tasks.operations.audit import Actor
@@ -39,6 +46,7 @@ _LABELS: Final = {
     "late_before": "Late since",
     "reason": "Why it waits",
     "action": "Action",
+    "group_id": "Failed with",
     "minutes": "Spread over minutes",
     "then_resume": "Then resumes the lane",
 }
@@ -125,13 +133,24 @@ def _links(line: Line, ids: Sequence[str]) -> Markup:
     return Markup(" ").join(link.format(line.row_url(id_), id_) for id_ in ids)
 
 
+def _named(session: Session, name: str, id_: UUID) -> Markup | str:
+    """Return the rule's name, or what a group of failures has in common."""
+    if name == "rule_id":
+        found = session.scalar(select(Rule.name).where(Rule.id == id_))
+        return found or str(id_)
+    wanted = select(FailureGroup.cause).where(FailureGroup.id == id_)
+    if (cause := session.scalar(wanted)) is None:
+        return str(id_)
+    url = url_for("failures.detail", group_id=id_)
+    return Markup('<a href="{}">{}</a>').format(url, cause)  # it escapes them
+
+
 def _meant(session: Session, line: Line) -> Iterator[tuple[str, str]]:
     for name, value in line.operation.matching.items():
         if name == "ids":
             yield "Rows", _links(line, value)
-        elif name == "rule_id":
-            found = session.scalar(select(Rule.name).where(Rule.id == UUID(value)))
-            yield _LABELS[name], found or value
+        elif name in ("rule_id", "group_id"):
+            yield _LABELS[name], _named(session, name, UUID(value))
         elif name == "congregation_id":
             continue  # the page names it anyway
         elif name in ("since", "until", "late_before"):

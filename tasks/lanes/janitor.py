@@ -29,6 +29,12 @@ from tasks.models.delivery import Delivery, WebhookMessage
 from tasks.models.event import Decision, Event
 from tasks.models.execution import Execution
 from tasks.models.execution import ExecutionState as State
+from tasks.models.failure import (
+    FailedDelivery,
+    FailedExecution,
+    FailureGroup,
+    FailureHour,
+)
 from tasks.models.feed import GuestImport
 from tasks.models.lane import LaneRun, WorkerProcess
 from tasks.models.operation import OPEN, Operation
@@ -72,6 +78,8 @@ class JanitorSweep:
     messages: tuple[UUID, ...] = ()
     operations: tuple[UUID, ...] = ()
     admin_mails: tuple[UUID, ...] = ()
+    failure_hours: tuple[UUID, ...] = ()  # of groups of failures, as the next
+    failure_groups: tuple[UUID, ...] = ()  # nothing of them is kept any more
     tallies: tuple[UUID, ...] = ()  # of wake-ups on days long past, by what had a cap
     tokens: tuple[UUID, ...] = ()  # of accounts
     consents: tuple[UUID, ...] = ()
@@ -133,6 +141,7 @@ def _what_is_past(bench: Bench) -> Iterator[Past]:
         AdminMail.id,
         (AdminMail.state != AdminMailState.PENDING, AdminMail.created_at < before),
     )
+    yield from _failures(before)
     yield "tallies", OutreachTally.subject_id, (OutreachTally.day < before.date(),)
     yield "decisions", Decision.id, (Decision.created_at < before,)
     yield "events", Event.id, (Event.created_at < before, ~is_needed)
@@ -173,6 +182,22 @@ def _executions(now: datetime, timing: Timing) -> Iterator[Past]:
                 Execution.settled_at < before,
             ),
         )
+
+
+def _failures(before: datetime) -> Iterator[Past]:
+    """Yield hours long past, and groups of which no failure is kept."""
+    yield "failure_hours", FailureHour.group_id, (FailureHour.hour < before,)
+    executions = select(FailedExecution.execution_id).where(
+        FailedExecution.group_id == FailureGroup.id
+    )
+    deliveries = select(FailedDelivery.delivery_id).where(
+        FailedDelivery.group_id == FailureGroup.id
+    )
+    yield (
+        "failure_groups",
+        FailureGroup.id,
+        (FailureGroup.last_at < before, ~executions.exists(), ~deliveries.exists()),
+    )
 
 
 def _lists(now: datetime) -> Iterator[Past]:

@@ -110,6 +110,18 @@ def test_what_failed_alike_is_one_line_with_its_number(
     assert [f"g{n}@example.org" in detail for n in range(3)] == [True] * 3
 
 
+def test_one_failure_leads_to_those_like_it(
+    as_viewer: Browser, fail: Callable[..., Execution], session: Session
+) -> None:
+    row = fail()
+    alone = _text(as_viewer, f"/executions/{row.id}")
+    assert "Nothing else failed for this reason." in alone
+    fail()
+    shown = _text(as_viewer, f"/executions/{row.id}")
+    assert "1 other failure for this reason" in shown
+    assert f"/failures/{_group(session).id}" in shown
+
+
 def test_a_group_is_retried_as_one(
     as_operator: Browser, fail: Callable[..., Execution], session: Session
 ) -> None:

@@ -18,6 +18,8 @@ from tasks.models import (
     Execution,
     ExecutionContext,
     ExecutionState,
+    FailureGroup,
+    FailureHour,
     LaneRun,
     Operation,
     OperationKind,
@@ -27,6 +29,7 @@ from tasks.models import (
 from tasks.models.notification import Digest, Notification, NotificationState
 from tests.support import factories, people_rows
 from tests.support.factories import NOW
+from tests.support.failures import note
 from tests.support.fakes import FakePost, bench
 
 Sessions = sessionmaker[Session]
@@ -59,6 +62,25 @@ def test_what_ended_long_ago_goes_with_all_that_hangs_on_it(
     assert len(result.executions) == 3
     assert _count(make_session, Execution) == 0
     assert _count(make_session, ExecutionContext) == 0
+
+
+def test_a_group_goes_when_none_of_its_failures_is_kept(
+    make_session: Sessions,
+) -> None:
+    old = {"state": ExecutionState.FAILED, "settled_at": LONG_AGO}
+    _fill(make_session, created_at=LONG_AGO, **old)
+    with make_session.begin() as session:
+        for row in session.scalars(select(Execution)):
+            note(session, row, LONG_AGO)
+        kept = session.scalars(select(Execution).limit(1)).one()
+        kept.settled_at = NOW
+    sweep(bench(make_session, lambda: NOW, FakePost()), 10)
+    assert _count(make_session, FailureHour) == 0
+    assert _count(make_session, FailureGroup) == 1, "one of its failures is kept"
+    with make_session.begin() as session:
+        session.execute(update(Execution).values(settled_at=LONG_AGO))
+    result = sweep(bench(make_session, lambda: NOW, FakePost()), 10)
+    assert len(result.failure_groups) == 1
 
 
 def test_what_still_waits_stays_however_old(make_session: Sessions) -> None:
