@@ -15,6 +15,7 @@ from dashboard.deeds import deeds
 from dashboard.executions.lines import Line, lines
 from dashboard.executions.tries import Try, tries
 from dashboard.paging import Page, paginate
+from tasks.clock import utcnow
 from tasks.errors import NotFound
 from tasks.lane import COUNT_CAP
 from tasks.models import (
@@ -32,6 +33,7 @@ from tasks.models.base import born_from
 from tasks.models.execution import SETTLED
 from tasks.operations.bulk import count
 from tasks.operations.matching import Matching, narrow
+from tasks.operations.undoing_cancel import can_undo
 from tasks.outbound import layout
 
 #: Counting what is new stops here.
@@ -59,6 +61,14 @@ class Detail:
         row = self.line.execution
         is_mail = row.action == "email" and "to" in (self.message or {})
         return is_mail and row.state in SETTLED
+
+    @property
+    def is_undoable(self) -> bool:
+        """Whether its cancelling can still be taken back."""
+        replayed = any(
+            each.original_id == self.line.execution.id for each in self.replays
+        )
+        return not replayed and can_undo(self.line.execution, utcnow())
 
     @property
     def may_have_left(self) -> bool:

@@ -25,6 +25,7 @@ from tasks.errors import Conflict
 from tasks.models import ExecutionState
 from tasks.operations.executions import cancel_execution, retry_execution
 from tasks.operations.single import Answer
+from tasks.operations.undoing_cancel import undo_cancel
 from tasks.search.conditions import SEARCH_WINDOW
 
 bp = Blueprint("executions", __name__, url_prefix="/executions")
@@ -122,10 +123,25 @@ def cancel(execution_id: UUID) -> ResponseReturnValue:
     except Conflict as refused:
         return _refused(refused, execution_id)
     if answer is Answer.DONE:
-        flash("Cancelled. Nothing is sent for it any more.", "success")
+        flash(
+            "Cancelled. Nothing is sent for it; Undo is on its page for 10 minutes.",
+            "success",
+        )
     else:
         flash("It was cancelled already.", "info")
     db.session.commit()
+    return back(".detail", execution_id=execution_id)
+
+
+@bp.post("/<uuid:execution_id>/undo")
+def undo(execution_id: UUID) -> ResponseReturnValue:
+    """Take back that an execution was cancelled."""
+    try:
+        undo_cancel(db.session(), execution_id, actor(), now=utcnow())
+    except Conflict as refused:
+        return _refused(refused, execution_id)
+    db.session.commit()
+    flash("It waits again.", "success")
     return back(".detail", execution_id=execution_id)
 
 

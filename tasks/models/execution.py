@@ -49,7 +49,7 @@ MOVES: Final[Mapping[ExecutionState, frozenset[ExecutionState]]] = {
     _S.SUCCEEDED: frozenset(),
     _S.FAILED: frozenset({_S.PENDING}),
     _S.QUARANTINED: frozenset({_S.PENDING}),
-    _S.CANCELLED: frozenset(),
+    _S.CANCELLED: frozenset({_S.PENDING}),  # undone, within minutes
     _S.SKIPPED: frozenset(),
 }
 #: States in which nothing more happens by itself.

@@ -120,3 +120,17 @@ def test_a_retry_of_what_may_have_arrived_asks_first(
     as_operator.post(f"/executions/{failed}/retry?sure=1")
     with Session(sqlite_engine) as session:
         assert session.get_one(Execution, failed).state is ExecutionState.PENDING
+
+
+def test_a_cancelling_is_taken_back_on_its_page(
+    as_operator: Browser, sqlite_engine: Engine, failed: UUID
+) -> None:
+    with sessions(sqlite_engine).begin() as session:
+        session.get_one(Execution, failed).state = ExecutionState.PENDING
+    as_operator.post(f"/executions/{failed}/cancel")
+    assert f"/executions/{failed}/undo" in as_operator.get(f"/executions/{failed}").text
+
+    for sentence in ("It waits again.", "Replay it instead."):
+        answer = as_operator.post(f"/executions/{failed}/undo", follow_redirects=True)
+        assert sentence in answer.text
+    assert "/undo" not in as_operator.get(f"/executions/{failed}").text

@@ -18,6 +18,7 @@ from tasks.models import (
     ExecutionState,
     OperationKind,
     Reason,
+    Replay,
     new_id,
 )
 from tasks.operations.audit import Actor
@@ -30,6 +31,7 @@ from tasks.operations.kinds import Asked
 from tasks.operations.many import change_few, change_ticked, n_meant
 from tasks.operations.matching import Matching
 from tasks.operations.single import Answer
+from tasks.operations.undoing_cancel import UNDO_WITHIN, undo_cancel
 from tests.support import factories
 
 ANNA = Actor("anna@example.org", "127.0.0.1")
@@ -237,3 +239,40 @@ def test_what_has_begun_is_not_cancelled(
     with begin() as session, pytest.raises(Conflict) as refused:
         cancel_execution(session, id_, ANNA, now=now)
     assert refused.value.code == "not_cancellable"
+
+
+def test_a_cancelling_is_undone_while_it_is_fresh_and_not_replayed(
+    begin: Begin, now: datetime, bells: list[str]
+) -> None:
+    [id_] = _add(begin, state=ExecutionState.PENDING, settled_at=None, reason=None)
+    with begin() as session:
+        cancel_execution(session, id_, ANNA, now=now)
+    with begin() as session, pytest.raises(Conflict):
+        undo_cancel(session, id_, ANNA, now=now + UNDO_WITHIN)
+    with begin() as session:
+        undo_cancel(session, id_, ANNA, now=now + UNDO_WITHIN / 2)
+    assert bells == ["executions"]
+    with begin() as session:
+        row = session.get_one(Execution, id_)
+        assert (row.state, row.reason, row.settled_at) == (
+            ExecutionState.PENDING,
+            None,
+            None,
+        )
+        assert row.run_at == factories.NOW
+    with begin() as session, pytest.raises(Conflict):
+        undo_cancel(session, id_, ANNA, now=now)  # it waits already
+    with begin() as session, pytest.raises(NotFound):
+        undo_cancel(session, new_id(), ANNA, now=now)
+    with begin() as session:
+        cancel_execution(session, id_, ANNA, now=now)
+        row = session.get_one(Execution, id_)
+        again = Replay(
+            congregation_id=row.congregation_id,
+            execution_id=id_,
+            original_id=id_,
+            operation_id=new_id(),
+        )
+        session.add(again)
+    with begin() as session, pytest.raises(Conflict):
+        undo_cancel(session, id_, ANNA, now=now)
