@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Select, func, literal_column, or_, select
 from sqlalchemy.orm import Session
 
-from dashboard.agenda.week import HOUR, Week
+from dashboard.agenda.week import DAYS, HOUR, Week
 from dashboard.paging import Page, paginate
 from dashboard.scheduled.lines import Line, lines
 from tasks.lane import COUNT_CAP
@@ -87,7 +87,7 @@ def page(
 
 def campaigns(session: Session, week: Week) -> Sequence[tuple[date, str, UUID, bool]]:
     """Return days, names and ids of campaigns that begin (True) or end (False)."""
-    last = week.end.date()
+    last = week.first + timedelta(days=DAYS - 1)
     found = session.execute(
         select(Campaign.starts_on, Campaign.ends_on, Campaign.name, Campaign.id)
         .where(
@@ -115,7 +115,7 @@ def feeds(session: Session, week: Week, now: datetime) -> Counter[date]:
         .order_by(Feed.due_at)
         .limit(CHOICES_MAX)
     )
-    return Counter(due_at.date() for due_at in found)
+    return Counter(week.day_of(due_at) for due_at in found)
 
 
 def rules(session: Session) -> Sequence[tuple[UUID, str]]:

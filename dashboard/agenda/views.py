@@ -12,6 +12,7 @@ from dashboard.agenda import queries
 from dashboard.agenda.week import Week
 from dashboard.extensions import db
 from dashboard.web import render
+from dashboard.zones import own_zone
 from tasks.clock import utcnow
 from tasks.errors import InvalidInput
 from tasks.lane import COUNT_CAP
@@ -24,7 +25,7 @@ def index() -> str:
     """Show what fires in the hours and days to come, of all rules or of one."""
     session, now = db.session(), utcnow()
     config = current_app.config["CARILLON"]
-    week = Week.asked(request.args.get("week"), now.date())
+    week = Week.asked(request.args.get("week"), now, own_zone())
     rule_id = _rule_id(request.args.get("rule"))
     volume = queries.volume(session, week, rule_id, now)
     marks = defaultdict(list)
@@ -34,7 +35,7 @@ def index() -> str:
     return render(
         "agenda/index.html",
         week=week,
-        today=now.date(),
+        today=week.day_of(now),
         days=week.days(volume.hours, volume.counted_until, now),
         volume=volume,
         cap=COUNT_CAP,

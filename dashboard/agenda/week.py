@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Final
 
 from tasks.errors import InvalidInput
@@ -53,36 +54,46 @@ class Day:
 
 @dataclass(frozen=True, slots=True)
 class Week:
-    """Seven days from some day on."""
+    """Seven days from some day on, as the clock of a zone shows them."""
 
     first: date
+    zone: tzinfo = UTC
 
     @classmethod
-    def asked(cls, text: str | None, today: date) -> Week:
+    def asked(cls, text: str | None, now: datetime, zone: tzinfo) -> Week:
         """Return the week that an address asks for; without one, from today on.
+
+        Work is counted by full hours of UTC: the few zones that are half an hour apart
+        see the week in UTC.
 
         Raises:
             InvalidInput: ``bad_week``.
         """
+        if now.astimezone(zone).minute != now.minute:
+            zone = UTC
         if not text:
-            return cls(today)
+            return cls(now.astimezone(zone).date(), zone)
         try:
             first = date.fromisoformat(text)
         except ValueError as error:
             raise _bad() from error
         if first.year not in _YEARS:
             raise _bad()
-        return cls(first)
+        return cls(first, zone)
 
     @property
     def start(self) -> datetime:
         """The first instant."""
-        return datetime.combine(self.first, time(), UTC)
+        return self._at(0, 0)
 
     @property
     def end(self) -> datetime:
         """The first instant after it."""
-        return self.start + timedelta(days=DAYS)
+        return self._at(DAYS, 0)
+
+    def day_of(self, instant: datetime) -> date:
+        """Return the day that an instant lies in."""
+        return instant.astimezone(self.zone).date()
 
     def moved(self, days: int) -> str:
         """Return the first day of another week, for an address."""
@@ -97,22 +108,31 @@ class Week:
             volume: how much is planned by the start of its hour.
             counted_until: what lies after it was not counted.
         """
-        most = max(volume.values(), default=0)
-        hours = [self.start + n * HOUR for n in range(DAYS * 24)]
-        slots = [
-            Slot(
-                at,
-                n := volume.get(at, 0),
-                -(-n * (LEVELS - 1) // most) if n else 0,
-                is_past=at + HOUR <= now,
-                is_counted=at < counted_until,
-            )
-            for at in hours
-        ]
-        return [
-            Day(self.first + timedelta(days=n), slots[n * 24 : n * 24 + 24])
-            for n in range(DAYS)
-        ]
+        # By the clock: when it is set back, two hours are one.
+        n_of: Counter[tuple[date, int]] = Counter()
+        for at, n in volume.items():
+            local = at.astimezone(self.zone)
+            n_of[local.date(), local.hour] += n
+        most = max(n_of.values(), default=0)
+        days = []
+        for number in range(DAYS):
+            on = self.first + timedelta(days=number)
+            slots = [
+                Slot(
+                    at := self._at(number, hour),
+                    n := n_of[on, hour],
+                    -(-n * (LEVELS - 1) // most) if n else 0,
+                    is_past=at + HOUR <= now,
+                    is_counted=at < counted_until,
+                )
+                for hour in range(24)
+            ]
+            days.append(Day(on, slots))
+        return days
+
+    def _at(self, day: int, hour: int) -> datetime:
+        on = self.first + timedelta(days=day)
+        return datetime.combine(on, time(hour), self.zone).astimezone(UTC)
 
 
 def _bad() -> InvalidInput:

@@ -10,7 +10,7 @@ from flask import request
 from dashboard.charts import series
 from dashboard.charts.drawing import HEIGHT, WIDTH, draw
 from dashboard.charts.periods import PERIODS, Period, period_of
-from dashboard.filters import duration
+from dashboard.filters import duration, shortly
 from tasks.models import Span
 
 
@@ -36,8 +36,8 @@ def about(seconds: float | None) -> str:
 
 
 def step_name(at: datetime, period: Period) -> str:
-    """Return how a step is called: its day, and its hour where there are several."""
-    return at.strftime("%-d %b" if period.span is Span.DAY else "%-d %b, %H:%M")
+    """Return how a step is called: its day in UTC, or its hour by who looks."""
+    return at.strftime("%-d %b") if period.span is Span.DAY else shortly(at)
 
 
 _ALWAYS: Final[dict[str, Any]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from sqlalchemy import Engine
@@ -115,3 +116,15 @@ def test_the_page_shows_a_week_with_its_marks(
     assert "selected" in of_rule
     other_week = browser.get(f"/agenda/?week={day + timedelta(days=30)}")
     assert "Nothing is planned" in other_week.get_data(as_text=True)
+
+
+def test_a_week_goes_by_the_clock_of_who_looks() -> None:
+    clock_change = datetime(2026, 3, 29, 12, tzinfo=UTC)
+    week = Week.asked(None, clock_change, ZoneInfo("Europe/Paris"))
+    assert week.start == datetime(2026, 3, 28, 23, tzinfo=UTC)
+    assert week.end == datetime(2026, 4, 4, 22, tzinfo=UTC)
+    volume = {datetime(2026, 3, 30, 22, tzinfo=UTC): 3}
+    days = week.days(volume, week.end, clock_change)
+    assert [(day.on.day, day.n) for day in days if day.n] == [(31, 3)]
+    assert days[2].slots[0].n == 3
+    assert Week.asked(None, clock_change, ZoneInfo("Asia/Kolkata")).zone is UTC
