@@ -44,59 +44,59 @@ def acknowledge_selected() -> ResponseReturnValue:
     return redirect(url_for(".index"), 303)
 
 
-@bp.get("/<uuid:group_id>")
-def detail(group_id: UUID) -> str:
+@bp.get("/<uuid:failure_id>")
+def detail(failure_id: UUID) -> str:
     """Show one group: what it is, who took note of it, and what belongs to it."""
-    return _detail(group_id, AcknowledgeForm())
+    return _detail(failure_id, AcknowledgeForm())
 
 
-@bp.post("/<uuid:group_id>/acknowledge")
-def acknowledge_one(group_id: UUID) -> ResponseReturnValue:
+@bp.post("/<uuid:failure_id>/acknowledge")
+def acknowledge_one(failure_id: UUID) -> ResponseReturnValue:
     """Take note of a group."""
-    find(db.session(), group_id)
+    find(db.session(), failure_id)
     form = AcknowledgeForm()
-    if (why := _acknowledged(form, [group_id])) is not None:
+    if (why := _acknowledged(form, [failure_id])) is not None:
         flash(why, "warning")
-        return _detail(group_id, form), 422
-    return redirect(url_for(".detail", group_id=group_id), 303)
+        return _detail(failure_id, form), 422
+    return redirect(url_for(".detail", failure_id=failure_id), 303)
 
 
-@bp.post("/<uuid:group_id>/reopen")
-def reopen_one(group_id: UUID) -> ResponseReturnValue:
+@bp.post("/<uuid:failure_id>/reopen")
+def reopen_one(failure_id: UUID) -> ResponseReturnValue:
     """Let a group ask for somebody again."""
-    if reopen(db.session(), group_id, actor()):
+    if reopen(db.session(), failure_id, actor()):
         flash("It asks for somebody again.", "success")
     else:
         flash("It asks for somebody already.", "info")
     db.session.commit()
-    return redirect(url_for(".detail", group_id=group_id), 303)
+    return redirect(url_for(".detail", failure_id=failure_id), 303)
 
 
-@bp.get("/<uuid:group_id>/retry")
+@bp.get("/<uuid:failure_id>/retry")
 @require("operator")
-def ask_retry(group_id: UUID) -> str:
+def ask_retry(failure_id: UUID) -> str:
     """Say how many executions of a group are still failed, and ask about a retry."""
-    return ask(_question(group_id))
+    return ask(_question(failure_id))
 
 
-@bp.post("/<uuid:group_id>/retry")
-def retry(group_id: UUID) -> ResponseReturnValue:
+@bp.post("/<uuid:failure_id>/retry")
+def retry(failure_id: UUID) -> ResponseReturnValue:
     """Queue the executions of a group once more."""
-    return begin(_question(group_id))
+    return begin(_question(failure_id))
 
 
-@bp.post("/<uuid:group_id>/resend")
-def resend_deliveries(group_id: UUID) -> ResponseReturnValue:
+@bp.post("/<uuid:failure_id>/resend")
+def resend_deliveries(failure_id: UUID) -> ResponseReturnValue:
     """Send the deliveries of a group once more."""
     try:
-        n = resend(db.session(), group_id, actor(), utcnow())
+        n = resend(db.session(), failure_id, actor(), utcnow())
     except Conflict as refused:
         db.session.rollback()
         flash(refused.message, "warning")
     else:
         db.session.commit()
         flash(f"{plural(n, 'delivery', 'deliveries')} sent again soon.", "success")
-    return redirect(url_for(".detail", group_id=group_id), 303)
+    return redirect(url_for(".detail", failure_id=failure_id), 303)
 
 
 def failure_of(row: Execution | Delivery) -> FailureGroup | None:
@@ -106,13 +106,13 @@ def failure_of(row: Execution | Delivery) -> FailureGroup | None:
     return queries.group_of(db.session(), row)
 
 
-def _question(group_id: UUID) -> Question:
-    find(db.session(), group_id)
+def _question(failure_id: UUID) -> Question:
+    find(db.session(), failure_id)
     return Question(
         OperationKind.RETRY_EXECUTIONS,
-        url_for(".detail", group_id=group_id),
+        url_for(".detail", failure_id=failure_id),
         "Failures",
-        {"group_id": str(group_id)},
+        {"group_id": str(failure_id)},
     )
 
 
@@ -151,9 +151,9 @@ def _list(form: AcknowledgeForm) -> str:
     )
 
 
-def _detail(group_id: UUID, form: AcknowledgeForm) -> str:
+def _detail(failure_id: UUID, form: AcknowledgeForm) -> str:
     session, now = db.session(), utcnow()
-    line = queries.line(session, group_id, now=now)
+    line = queries.line(session, failure_id, now=now)
     read = queries.deliveries if line.is_delivery else queries.executions
     limit = current_app.config["CARILLON"].page_size
     return render(
@@ -161,8 +161,8 @@ def _detail(group_id: UUID, form: AcknowledgeForm) -> str:
         fragment="failures/_members.html",
         line=line,
         group=line.group,
-        page=read(session, group_id, request.args.get("cursor"), limit),
-        deeds=queries.deeds(session, group_id),
+        page=read(session, failure_id, request.args.get("cursor"), limit),
+        deeds=queries.deeds(session, failure_id),
         form=form,
         **_helpers(),
     )

@@ -141,7 +141,7 @@ def _named(session: Session, name: str, id_: UUID) -> Markup | str:
     wanted = select(FailureGroup.cause).where(FailureGroup.id == id_)
     if (cause := session.scalar(wanted)) is None:
         return str(id_)
-    url = url_for("failures.detail", group_id=id_)
+    url = url_for("failures.detail", failure_id=id_)
     return Markup('<a href="{}">{}</a>').format(url, cause)  # it escapes them
 
 

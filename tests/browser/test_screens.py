@@ -32,9 +32,17 @@ KEPT = frozenset(
 LISTS = {
     "overview": "/",
     "executions": "/executions/",
+    "failures": "/failures/",
+    "failures-all": "/failures/?show=all",
     "scheduled": "/scheduled/",
     "agenda": "/agenda/",
     "events": "/events/",
+    "search-fields": "/search/executions",
+    "search-refused": "/executions/?q=lost:1",
+    "search-chips": "/executions/?q=-state:pending+action:email+rule:e",
+    "export": "/exports/executions",
+    "views": "/views/",
+    "view-new": "/views/new/executions?state=failed",
     "rules": "/rules/",
     "why": "/why/",
     "rule-new": "/rules/new",
@@ -98,6 +106,7 @@ LISTS = {
 #: A page of one row: the list it is found in, and how the addresses on the way look.
 DETAILS = {
     "execution": ("/executions/?state=failed", r"/executions/[0-9a-f-]{36}"),
+    "failure": ("/failures/?show=all", r"/failures/[0-9a-f-]{36}"),
     "job": ("/scheduled/", r"/scheduled/[0-9a-f-]{36}"),
     "event": ("/events/", r"/events/[0-9a-f-]{36}"),
     "operation": ("/operations/", r"/operations/[0-9a-f-]{36}"),

@@ -29,12 +29,14 @@ from tasks.models import (
     Event,
     ExecutionMessage,
     ExecutionState,
+    FailureGroup,
     Hold,
     OfCongregation,
     Operation,
     OperationKind,
     OperationState,
     RateSlot,
+    SavedView,
     SuppressionReason,
     new_id,
 )
@@ -59,6 +61,7 @@ from tests.support import (
     transfer_rows,
 )
 from tests.support.factories import NOW
+from tests.support.failures import note
 from tests.support.webhooks import webhooks
 
 #: In every text of the other congregation, and nowhere else.
@@ -157,6 +160,10 @@ def _twin(session: Session, slug: str, mark: str, storage: Storage) -> Twin:
             ),
         ]
     )
+    note(session, execution, NOW)
+    alike = session.scalars(
+        select(FailureGroup).where(FailureGroup.congregation_id == tenant)
+    ).one()
     silent = suppress(
         session,
         tenant,
@@ -179,6 +186,16 @@ def _twin(session: Session, slug: str, mark: str, storage: Storage) -> Twin:
         touched_at=NOW,
     )
     session.add(operation)
+    view = SavedView(
+        owner_id=new_id(),
+        owner=f"{mark}@example.org",
+        is_shared=True,
+        congregation_id=tenant,
+        list_name="executions",
+        name=f"View {mark}",
+        filter={"q": mark},
+    )
+    session.add(view)
     session.flush()
     engaged = outreach.engagement(
         session, tenant, f"{mark}@example.org", agent=f"{mark}@agents.org", stage=mark
@@ -214,8 +231,12 @@ def _twin(session: Session, slug: str, mark: str, storage: Storage) -> Twin:
             "version": "1",
             "event_id": str(event.id),
             "execution_id": str(execution.id),
+            "failure_id": str(alike.id),
+            "kind": "execution",  # of what waits, with the id of its row
+            "row_id": str(execution.id),
             "job_id": str(job.id),
             "operation_id": str(operation.id),
+            "saved_view_id": str(view.id),
             "hold_id": str(kept.id),
             "token_id": str(token.id),
             "engagement_id": str(engaged.id),
@@ -284,7 +305,7 @@ def _rows_of(make_db: sessionmaker[Session], twin: Twin) -> dict[str, list[objec
         found: dict[str, list[object]] = {}
         for mapper in Base.registry.mappers:
             model = mapper.class_
-            may_be_of_one = (AuditEntry, Hold, Operation)
+            may_be_of_one = (AuditEntry, Hold, Operation, SavedView)
             if issubclass(model, OfCongregation) or model in may_be_of_one:
                 table = Base.metadata.tables[model.__tablename__]
                 rows = session.execute(
