@@ -20,7 +20,9 @@ from dashboard.operators.accounts import create_operator
 from dashboard.operators.models import RoleName
 from tasks.config import Config
 from tasks.models import Congregation
+from tests.support.routes import SharedRule
 
+Flask.url_rule_class = SharedRule
 PASSWORD = "three bells at noon"
 
 
