@@ -38,14 +38,23 @@ FRESH_SECONDS: Final = 0.2
 Acted = tuple[Ready, Outcome | None]
 
 
-def run(bench: Bench, running: Sequence[Running]) -> Ended:
-    """Act on what was claimed, a few at once; returns what became of each."""
+def run(
+    bench: Bench, running: Sequence[Running], prepared: Sequence[Ready | Verdict] = ()
+) -> Ended:
+    """Act on what was claimed, a few at once; returns what became of each.
+
+    Args:
+        prepared: what of ``running`` was prepared when it was claimed; ``AT_ONCE`` of
+            it at most.
+    """
     ended: Ended = defaultdict(list)
     claims = [row.claim for row in running]
+    begun = {each.claim for each in prepared}
     with ExitStack() as stack:
         stack.enter_context(bench.held.holding(claims))
         window = stack.enter_context(Window[Acted](AT_ONCE, patience=PATIENCE))
-        _run(bench, claims, window, ended)
+        _begin(bench, prepared, window, ended)
+        _run(bench, [each for each in claims if each not in begun], window, ended)
         if window.n_open:
             known = {id_ for ids in ended.values() for id_ in ids}
             ended["slow"] = [
@@ -67,6 +76,19 @@ def _see_out(bench: Bench, window: Window[Acted], rest: ExitStack) -> None:
     moved = {word: len(ids) for word, ids in ended.items()}
     bench.meters.moved("executions", moved)
     logger.info("stragglers.ended", extra={"moved": moved})
+
+
+def _begin(
+    bench: Bench,
+    prepared: Sequence[Ready | Verdict],
+    window: Window[Acted],
+    ended: Ended,
+) -> None:
+    """Settle what must not go ahead, and let the others act."""
+    write_down(bench, [each for each in prepared if isinstance(each, Verdict)], ended)
+    ready = [each for each in prepared if isinstance(each, Ready)]
+    for each in hold_back(bench, ready, ended):
+        window.submit(_act, bench, each)
 
 
 def _run(
@@ -92,8 +114,7 @@ def _run(
         room = n_ahead - n_busy
         chunk = waiting[:room] if 2 * room > n_ahead or n_busy <= 0 else []
         waiting = waiting[len(chunk) :]
-        for ready in hold_back(bench, _prepare(bench, chunk, ended), ended):
-            window.submit(_act, bench, ready)
+        _begin(bench, _prepare(bench, chunk, ended), window, ended)
         acted = window.finished(PATIENCE.total_seconds())
         # First what was sent: nothing else may keep it from being written down.
         write_down(bench, patiently(bench, partial(_judged, bench, acted)), ended)
@@ -107,17 +128,18 @@ def _has_work(bench: Bench, window: Window[Acted], *, to_the_end: bool) -> bool:
     return stays and window.n_open > 0
 
 
-def _prepare(bench: Bench, chunk: Sequence[Claim], ended: Ended) -> list[Ready]:
-    """Return what may begin; what must not go ahead is settled at once."""
+def _prepare(
+    bench: Bench, chunk: Sequence[Claim], ended: Ended
+) -> Sequence[Ready | Verdict]:
+    """Look at what is claimed; what is not ours any more is let go."""
     if not chunk:
-        return []
+        return ()
     prepared = patiently(bench, lambda: _looked(bench, chunk))
-    write_down(bench, [each for each in prepared if isinstance(each, Verdict)], ended)
     known = {each.claim for each in prepared}
     lost = [each for each in chunk if each not in known]
     bench.held.let_go(lost)
     ended["lost"].extend(each.execution_id for each in lost)
-    return [each for each in prepared if isinstance(each, Ready)]
+    return prepared
 
 
 def _looked(bench: Bench, chunk: Sequence[Claim]) -> list[Ready | Verdict]:

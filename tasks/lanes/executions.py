@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 from tasks.claims import backlog_of
 from tasks.crashpoints import reached
 from tasks.executing.claiming import lease, take
+from tasks.executing.preparing import prepare
 from tasks.executing.recording import word_of
 from tasks.executing.running import AT_ONCE, run
 from tasks.executing.within import do_within
@@ -48,10 +49,13 @@ def sweep(bench: Bench, limit: int) -> ExecutionSweep:
         leaving = [row for row in taken if not row.is_within]
         lease(session, bench, leaving)
         done = do_within(session, bench, [row for row in taken if row.is_within])
+        # A few that can begin at once need no second transaction before they do.
+        few = leaving if len(leaving) <= AT_ONCE else ()
+        prepared = prepare(session, few, now=bench.clock()) if few else ()
     if not taken:
         return ExecutionSweep()
     reached("after_claim")
-    ended = run(bench, leaving) if leaving else defaultdict(list)
+    ended = run(bench, leaving, prepared) if leaving else defaultdict(list)
     for verdict in done:
         ended[word_of(verdict)].append(verdict.claim.execution_id)
     return ExecutionSweep(
