@@ -71,16 +71,18 @@ class Closed(NamedTuple):
     congregations: frozenset[UUID]
 
 
+# Of the table, not the class, which takes half the time: every batch asks.
+_HOLDS: Final = Hold.metadata.tables[Hold.__tablename__].c
 _ACTIVE: Final = (
-    select(*(getattr(Hold, name) for name in Active._fields))
+    select(*(_HOLDS[name] for name in Active._fields))
     .where(
-        Hold.lifted_at.is_(None),
+        _HOLDS.lifted_at.is_(None),
         or_(
-            Hold.until.is_(None),
-            Hold.until > bindparam("now", type_=UtcDateTime),
+            _HOLDS.until.is_(None),
+            _HOLDS.until > bindparam("now", type_=UtcDateTime),
         ),
     )
-    .order_by(Hold.id)
+    .order_by(_HOLDS.id)
 )
 
 

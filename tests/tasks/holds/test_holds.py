@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session, sessionmaker
 
-from tasks.automation.actions.base import Done
+from tasks.automation.actions.base import Done, Envelope
 from tasks.db import CongregationSession, set_scope
 from tasks.errors import Conflict, InvalidInput, NotFound
 from tasks.executing.running import AT_ONCE, FRESH_SECONDS
@@ -107,20 +107,25 @@ def test_nothing_more_is_sent_once_a_hold_is_set_in_the_middle_of_a_batch(
     with make_session.begin() as session:
         _made(session, AT_ONCE + 4)
 
-    def late() -> None:
-        _hold(make_session)
-        time.sleep(FRESH_SECONDS)  # what was looked at before is looked at anew
+    first, is_held = threading.Lock(), threading.Event()
 
-    gate = threading.Barrier(AT_ONCE, action=late)
-    post = FakePost(lambda _envelope: (gate.wait(10), Done(250))[1])
+    def answer(_envelope: Envelope) -> Done:
+        if first.acquire(blocking=False):
+            _hold(make_session)
+            time.sleep(FRESH_SECONDS)  # what was looked at before is looked at anew
+            is_held.set()
+        is_held.wait(30)
+        return Done(250)
+
+    post = FakePost(answer)
     patient = bench(make_session, _at(NOW), post)
     for _ in range(50):
         patient.pace.took(timedelta(microseconds=1))  # as if all were quick
 
     result = sweep(patient, AT_ONCE + 4)
 
-    assert len(post.sent) == len(result.succeeded) == AT_ONCE
-    assert len(result.deferred) == 4
+    assert 1 <= len(post.sent) == len(result.succeeded) <= AT_ONCE
+    assert len(result.deferred) == AT_ONCE + 4 - len(post.sent)
 
 
 def test_a_hold_covers_its_scope_and_nothing_else(make_session: Sessions) -> None:
