@@ -9,6 +9,7 @@ from typing import Final
 from flask import Flask, request, url_for
 
 from dashboard.security import RoleWord, may
+from dashboard.shortcuts import LETTERS, ON_A_PAGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,11 @@ class Section:
     def blueprint(self) -> str:
         """The blueprint whose pages belong to this section."""
         return self.endpoint.partition(".")[0]
+
+    @property
+    def key(self) -> str:
+        """The letter that opens it, after ``g``; empty: it has none."""
+        return LETTERS.get(self.blueprint, "")
 
 
 SECTIONS: Final = (
@@ -80,5 +86,8 @@ def section_url(congregation: str) -> str:
 def init_app(app: Flask) -> None:
     """Let layouts draw the navigation."""
     app.jinja_env.globals.update(
-        sections=sections, is_current=is_current, section_url=section_url
+        sections=sections,
+        is_current=is_current,
+        section_url=section_url,
+        shortcuts=ON_A_PAGE,
     )

@@ -147,7 +147,7 @@ def carillon(tmp_path: Path) -> Iterator[Carillon]:
             yield Carillon(url, link, mails)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def demo_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Start the demo and return its address."""
     port = free_port()

@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 from flask import Flask, render_template_string, request
 
-from dashboard import create_app, filters, navigation, states, web
+from dashboard import create_app, filters, navigation, shortcuts, states, web
 from dashboard.operators import models, passwords
 from tasks.config import Config
 from tasks.models import (
@@ -151,3 +151,21 @@ def test_a_forwarded_address_counts_only_behind_as_many_proxies_as_are_set(
     app.before_request_funcs.clear()
     forged = {"X-Forwarded-For": "198.51.100.7, 203.0.113.9"}
     assert app.test_client().get("/whoami", headers=forged).text == seen
+
+
+def test_each_section_has_a_letter_of_its_own() -> None:
+    letters = list(shortcuts.LETTERS.values())
+    blueprints = {section.blueprint for section in navigation.SECTIONS}
+
+    assert len(set(letters)) == len(letters)
+    assert all(len(letter) == 1 and letter.islower() for letter in letters)
+    assert set(shortcuts.LETTERS) <= blueprints
+
+
+def test_the_navigation_and_the_help_print_the_keys(as_viewer: Browser) -> None:
+    page = as_viewer.get("/account/").get_data(as_text=True)
+
+    assert 'data-key="e" title="Executions (g, then e)"' in page
+    for keys, does in shortcuts.ON_A_PAGE:
+        assert does in page
+        assert all(f"<kbd>{key}</kbd>" in page for key in keys)

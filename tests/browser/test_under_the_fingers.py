@@ -1,0 +1,159 @@
+"""The console by keyboard, while it refreshes by itself, and for assistive tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from dashboard.demo.people import LOGIN, PASSWORD
+
+#: Polls of the page of lanes; an hour has 1 200 of them, and each does the same.
+POLLS = 60
+EVERY = 3_000  # ms, of the page of lanes
+
+
+@pytest.fixture(scope="module")
+def operator(chromium: Browser, demo_url: str) -> Iterator[BrowserContext]:
+    """Return a browser whose operator logged in by keyboard."""
+    context = chromium.new_context(
+        viewport={"width": 1280, "height": 700},
+        base_url=demo_url,
+        timezone_id="Asia/Tokyo",
+    )
+    page = context.new_page()
+    page.goto("/login")
+    page.keyboard.type(LOGIN)
+    page.keyboard.press("Tab")
+    page.keyboard.type(PASSWORD)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Overview")
+    page.close()
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(operator: BrowserContext) -> Iterator[Page]:
+    opened = operator.new_page()
+    complaints: list[str] = []
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    yield opened
+    opened.close()
+    assert not complaints
+
+
+def keys(page: Page, *pressed: str) -> None:
+    for key in pressed:
+        page.keyboard.press(key)
+
+
+def test_the_morning_round_needs_no_mouse(page: Page) -> None:
+    page.goto("/")
+    keys(page, "?")
+    dialog = page.get_by_role("dialog", name="Keys")
+    expect(dialog).to_be_visible()
+    for _ in range(6):
+        keys(page, "Tab")
+        assert page.evaluate(
+            "document.activeElement === document.body ||"
+            " !!document.activeElement.closest('dialog')"
+        )
+    keys(page, "Escape")
+    expect(dialog).to_be_hidden()
+
+    keys(page, "g", "e")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Executions")
+    keys(page, "/")
+    keys(page, "j")  # it is written, and moves nothing
+    box = page.locator("main [data-search]")
+    expect(box).to_have_value("j")
+    expect(box).to_be_focused()
+    keys(page, "Backspace", "Escape", "j", "j", "j", "k")
+    second = page.locator("#executions tbody tr").nth(1)
+    link = second.locator("a[id$=-link]")
+    expect(link).to_be_focused()
+    name = link.get_attribute("id")
+    keys(page, "Enter")
+    expect(page.locator("#execution-detail")).to_be_visible()
+    keys(page, "u")
+    expect(page.locator(f"#{name}")).to_be_focused()
+
+
+def test_a_row_is_selected_by_key_and_keys_can_be_switched_off(page: Page) -> None:
+    page.goto("/executions/?state=failed")
+    box = page.locator("#executions tbody tr").first.locator("input[type=checkbox]")
+    keys(page, "j", "x")
+    expect(box).to_be_checked()
+    expect(page.locator("[data-selected]")).to_contain_text("(1)")
+
+    keys(page, "?")
+    page.get_by_label("Single keys act.").uncheck()
+    keys(page, "Escape", "x", "g", "l")
+    expect(box).to_be_checked()
+    page.get_by_role("button", name="Keys").click()
+    page.get_by_label("Single keys act.").check()
+
+
+def poll(page: Page) -> None:
+    with page.expect_response(lambda answer: "/lanes/" in answer.url):
+        page.clock.run_for(EVERY)
+
+
+def test_the_refresh_disturbs_nobody(page: Page) -> None:
+    asked: list[str] = []
+    page.clock.install()
+    page.goto("/lanes/")
+    page.on("request", lambda request: asked.append(request.url))
+    words = page.locator("[data-refresh-words]")
+    expect(words).to_have_text("Updated just now")
+    page.evaluate(
+        "scrollTo({top: 120, behavior: 'instant'});"
+        "kept = document.querySelector('main tbody tr');"
+        "focused = document.querySelectorAll('main tbody a')[3];"
+        "focused.focus({preventScroll: true}); y = scrollY"
+    )
+    poll(page)
+    poll(page)
+    assert page.evaluate("kept.isConnected && document.activeElement === focused")
+    assert page.evaluate("scrollY === y")
+
+    page.get_by_role("button", name="Pause").click()
+    before = len(asked)
+    page.clock.run_for(4 * EVERY)
+    expect(words).to_contain_text("Paused: as of")
+    assert len(asked) == before
+    page.reload()
+    expect(words).to_contain_text("Paused")
+    page.get_by_role("button", name="Resume").click()
+    poll(page)
+
+    page.evaluate(
+        "Object.defineProperty(document, 'hidden', {get: () => true});"
+        "document.dispatchEvent(new Event('visibilitychange'))"
+    )
+    before = len(asked)
+    page.clock.run_for(4 * EVERY)
+    assert len(asked) == before
+
+
+def test_a_page_that_polls_for_long_leaks_nothing(page: Page) -> None:
+    page.clock.install()
+    page.goto("/lanes/")
+    session = page.context.new_cdp_session(page)
+
+    def counted() -> tuple[int, int]:
+        session.send("HeapProfiler.collectGarbage")
+        found = session.send("Memory.getDOMCounters")
+        return found["nodes"], found["jsEventListeners"]
+
+    for _ in range(10):
+        poll(page)
+    nodes, listeners = counted()
+    for _ in range(POLLS):
+        poll(page)
+    nodes_later, listeners_later = counted()
+
+    assert listeners_later <= listeners + 5
+    assert nodes_later <= nodes + 50
