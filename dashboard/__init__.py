@@ -44,6 +44,7 @@ PAGES: Final = (
     "budgets",
     "search",
     "exports",
+    "saved_views",
     "events",
     "rules",
     "why",

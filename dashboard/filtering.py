@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, ClassVar, Final, Self
@@ -91,15 +91,15 @@ class ListFilter(FlaskForm):  # type: ignore[misc]  # WTForms has no types
     newest = MomentField()  # asked by the page itself, when it looks for newer rows
 
     @classmethod
-    def read(cls, offered: Choices) -> Self:
-        """Return the filter of this request's query string.
+    def read(cls, offered: Choices, args: Mapping[str, Any] | None = None) -> Self:
+        """Return the filter of this request's query string, or of other values.
 
         Raises:
             InvalidInput: ``bad_search``; or ``bad_filter``, the address was changed by
                 hand and cannot be read: acting on a filter that was half understood
                 would be worse.
         """
-        search = read_search(cls.searched, cls, request.args)
+        search = read_search(cls.searched, cls, request.args if args is None else args)
         form = cls(search.given)
         form.search = search
         form.offer(offered)

@@ -43,6 +43,7 @@ SECTIONS: Final = (
     Section("rules.index", "Rules", "diagram-3"),
     Section("outreach.index", "Outreach", "person-lines-fill"),
     Section("why.index", "Why?", "question-circle"),
+    Section("saved_views.index", "Views", "bookmark"),
     Section("operations.index", "Operations", "collection-play"),
     Section("holds.index", "Holds", "pause-circle"),
     Section("lanes.index", "Lanes", "signpost-split"),

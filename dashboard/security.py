@@ -45,7 +45,14 @@ OWN_CREDENTIALS: Final = frozenset({"api", "hooks", "cron"})
 BLUEPRINT_ROLES: Final[Mapping[str, RoleName]] = {"operators": RoleName.ADMIN}
 #: Changes that a viewer may make: they concern nobody else.
 OWN_AFFAIRS: Final = frozenset(
-    {"security.logout", "security.change_password", "account.update"}
+    {
+        "security.logout",
+        "security.change_password",
+        "account.update",
+        "saved_views.create",
+        "saved_views.change",
+        "saved_views.delete",
+    }
 )
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
-from werkzeug.datastructures import MultiDict
 from wtforms import Form, SearchField, SelectChoice, SelectField, StringField
 from wtforms.validators import Length
 
@@ -48,7 +47,7 @@ class EventFilterForm(Form):  # type: ignore[misc]  # WTForms has no types
     until = MomentField("Until (UTC)")
 
     @classmethod
-    def of(cls, args: MultiDict[str, str], found: Sequence[Place]) -> EventFilterForm:
+    def of(cls, args: Mapping[str, Any], found: Sequence[Place]) -> EventFilterForm:
         """Return the form filled from an address; what is wrong has its errors.
 
         Raises:

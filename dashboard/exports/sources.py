@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from flask import request
 from sqlalchemy import Select
 from sqlalchemy.orm import Session
 from wtforms import Form
@@ -31,6 +30,8 @@ from dashboard.webhooks.delivery_views import DeliveryFilter
 from tasks.errors import InvalidInput
 from tasks.models import Delivery, Event, Execution, ScheduledJob
 from tasks.operations.matching import narrow
+
+Args = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +59,8 @@ class Source:
         return ids
 
 
-def _executions(session: Session, now: datetime) -> Source:
-    form = ExecutionFilter.read(NO_CHOICES)
+def _executions(session: Session, now: datetime, args: Args) -> Source:
+    form = ExecutionFilter.read(NO_CHOICES, args)
     return Source(
         form.search,
         narrow(execution_lines.lines(), Execution, form.matching(session, now)),
@@ -70,8 +71,8 @@ def _executions(session: Session, now: datetime) -> Source:
     )
 
 
-def _scheduled(session: Session, now: datetime) -> Source:
-    form = JobFilter.read(NO_CHOICES)
+def _scheduled(session: Session, now: datetime, args: Args) -> Source:
+    form = JobFilter.read(NO_CHOICES, args)
     return Source(
         form.search,
         narrow(job_lines.lines(), ScheduledJob, form.matching(session, now)),
@@ -82,8 +83,8 @@ def _scheduled(session: Session, now: datetime) -> Source:
     )
 
 
-def _events(session: Session, now: datetime) -> Source:
-    form = EventFilterForm.of(request.args, places(session))
+def _events(session: Session, now: datetime, args: Args) -> Source:
+    form = EventFilterForm.of(args, places(session))
     _refuse_errors(form)
     return Source(
         form.search,
@@ -95,8 +96,8 @@ def _events(session: Session, now: datetime) -> Source:
     )
 
 
-def _deliveries(session: Session, now: datetime) -> Source:
-    form = DeliveryFilter.read(session)
+def _deliveries(session: Session, now: datetime, args: Args) -> Source:
+    form = DeliveryFilter.read(session, args)
     _refuse_errors(form)
     return Source(
         form.search,
@@ -118,8 +119,8 @@ def _refuse_errors(form: Form) -> None:
         )
 
 
-#: The word for a list -> what its export reads, by this request's filter.
-SOURCES: Final[Mapping[str, Callable[[Session, datetime], Source]]] = {
+#: The word for a list -> what is read of it, by a filter as addresses have it.
+SOURCES: Final[Mapping[str, Callable[[Session, datetime, Args], Source]]] = {
     "executions": _executions,
     "scheduled": _scheduled,
     "events": _events,

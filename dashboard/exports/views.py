@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from flask import Blueprint, Response, abort, g, url_for
+from flask import Blueprint, Response, abort, g, request, url_for
 from sqlalchemy.orm import Session
 
 from dashboard.exports.files import FORMATS
@@ -70,7 +70,7 @@ def download(list_name: str, file_format: str) -> Response:
 def _source(list_name: str) -> Source:
     if list_name not in SOURCES:
         abort(404)
-    return SOURCES[list_name](db.session(), utcnow())
+    return SOURCES[list_name](db.session(), utcnow(), request.args)
 
 
 def _asked(source: Source) -> Json:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
@@ -61,13 +62,13 @@ class DeliveryFilter(Form):  # type: ignore[misc]  # WTForms has no types
     until = MomentField("Until (UTC)")
 
     @classmethod
-    def read(cls, session: Session) -> DeliveryFilter:
-        """Return the filter of this request's query string.
+    def read(cls, session: Session, args: Mapping[str, Any]) -> DeliveryFilter:
+        """Return the filter that an address's values say.
 
         Raises:
             InvalidInput: ``bad_search``.
         """
-        search = read_search(SEARCHED["deliveries"], cls, request.args)
+        search = read_search(SEARCHED["deliveries"], cls, args)
         form = cls(search.given)
         form.search = search
         form.to.choices = [
@@ -101,7 +102,7 @@ class DeliveryFilter(Form):  # type: ignore[misc]  # WTForms has no types
 def deliveries() -> str:
     """List deliveries, newest first."""
     session = db.session()
-    form = DeliveryFilter.read(session)
+    form = DeliveryFilter.read(session, request.args)
     wanted = form.wanted(utcnow())
     page = rows.deliveries(
         session, wanted, request.args.get("cursor"), config().page_size

@@ -70,6 +70,7 @@ ELSEWHERE: Final[Mapping[str, str]] = {
             "operator_congregations",
             "rule_versions",
             "rules",
+            "saved_views",
             "syncs",
             "transfers",
             "volume_limits",

@@ -123,6 +123,7 @@ from tasks.models.rule import (
     RulePodcast,
     RuleVersion,
 )
+from tasks.models.saved_view import SavedView
 from tasks.models.scheduled_job import JobContext, JobState, ScheduledJob
 from tasks.models.source import (
     CallOutcome,
@@ -260,6 +261,7 @@ __all__ = [
     "RuleRollup",
     "RuleVersion",
     "RuleVolume",
+    "SavedView",
     "ScheduledJob",
     "Source",
     "SourceCall",

@@ -50,6 +50,7 @@ STAYS: Final[Mapping[str, str]] = MappingProxyType(
         "failure_hours": _HISTORY,
         "replays": _HISTORY,
         "operations": _HISTORY,
+        "saved_views": "They belong to the operators of the console that it leaves.",
         "audit_entries": "It goes out where that is asked for, and never comes in.",
         "idempotency_records": _HISTORY,
         "daily_runs": _HISTORY,

@@ -1478,4 +1478,37 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("execution_id", name=op.f("pk_execution_edits")),
     )
 
+    op.create_table(
+        "saved_views",
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("owner_id", sa.Uuid(), nullable=False),
+        sa.Column("owner", sa.String(length=255), nullable=False),
+        sa.Column("is_shared", sa.Boolean(), nullable=False),
+        sa.Column("congregation_id", sa.Uuid(), nullable=True),
+        sa.Column("list_name", sa.String(length=32), nullable=False),
+        sa.Column("name", sa.String(length=80), nullable=False),
+        sa.Column("filter", sa.JSON(), nullable=False),
+        sa.Column("alert_at", sa.Integer(), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("changed_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_saved_views_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_saved_views")),
+        sa.UniqueConstraint(
+            "owner_id",
+            "list_name",
+            "name",
+            name=op.f("uq_saved_views_owner_id_list_name_name"),
+        ),
+    )
+    with op.batch_alter_table("saved_views", schema=None) as batch_op:
+        batch_op.create_index(
+            batch_op.f("ix_saved_views_is_shared_list_name_name_id"),
+            ["is_shared", "list_name", "name", "id"],
+            unique=False,
+        )
+
     # ### end Alembic commands ###

@@ -1,0 +1,68 @@
+"""How many rows a view shows: one bounded question each, remembered for a minute."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any, Final
+
+from flask import g, url_for
+from sqlalchemy.orm import Session
+
+from dashboard.exports.sources import SOURCES
+from dashboard.search.kinds import SEARCHED
+from tasks.clock import utcnow
+from tasks.errors import InvalidInput
+from tasks.lane import COUNT_CAP
+from tasks.models import SavedView
+from tasks.operations.bulk import count
+
+#: A number is counted anew after so many seconds.
+KEPT_SECONDS: Final = 60.0
+_KEPT_MAX: Final = 2_000
+#: What was asked, of whose rows -> when it was counted, and how many there were.
+_kept: dict[tuple[Any, ...], tuple[float, int | None]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A view, and how many rows it shows."""
+
+    view: SavedView
+    n: int | None  # to ``COUNT_CAP``; None: its filter cannot be read any more
+
+    @property
+    def url(self) -> str:
+        """The address of the filtered list."""
+        return url_of(self.view)
+
+    @property
+    def is_alarming(self) -> bool:
+        """Whether there are as many rows as make it a warning."""
+        at = self.view.alert_at
+        return at is not None and self.n is not None and self.n >= at
+
+
+def url_of(view: SavedView) -> str:
+    """Return the address of the list that a view shows."""
+    return url_for(SEARCHED[view.list_name].endpoint, **view.filter)
+
+
+def counted(session: Session, view: SavedView) -> Counted:
+    """Return a view with its number, which may be a minute old."""
+    key = (view.id, view.changed_at, g.scope)
+    now = time.monotonic()
+    found = _kept.get(key)
+    if found is None or now - found[0] > KEPT_SECONDS:
+        if len(_kept) >= _KEPT_MAX:
+            _kept.clear()
+        found = _kept[key] = (now, _n(session, view))
+    return Counted(view, found[1])
+
+
+def _n(session: Session, view: SavedView) -> int | None:
+    try:
+        source = SOURCES[view.list_name](session, utcnow(), view.filter)
+    except InvalidInput:  # saved when a field or a word was still known
+        return None
+    return count(session, source.ids, COUNT_CAP)

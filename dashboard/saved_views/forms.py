@@ -1,0 +1,92 @@
+"""The form of a view."""
+
+from __future__ import annotations
+
+from typing import Final
+from uuid import UUID
+
+from flask import g
+from flask_wtf import FlaskForm
+from wtforms import IntegerField, SelectChoice, SelectField, StringField
+from wtforms.validators import DataRequired, Length, NumberRange, Optional
+
+from dashboard.filter_fields import clean
+from dashboard.saved_views.keeping import Wish
+from dashboard.security import current_congregations, may
+from tasks.db import Scope
+from tasks.lane import COUNT_CAP
+from tasks.models import SavedView
+from tasks.models.saved_view import VIEW_NAME_MAX
+
+_ME: Final = "me"
+_ALL: Final = "all"
+
+
+class ViewForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
+    """What an operator says about a view."""
+
+    name = StringField(
+        "Name",
+        [
+            DataRequired("Give it a name."),
+            Length(max=VIEW_NAME_MAX, message=f"At most {VIEW_NAME_MAX} characters."),
+        ],
+        filters=[clean],
+        description="A view of yours with the same name shows this search instead.",
+        render_kw={"maxlength": VIEW_NAME_MAX, "autocomplete": "off"},
+    )
+    audience = SelectField(
+        "Who sees it",
+        default=_ME,
+        description="Everybody counts their own rows; nobody sees more by it.",
+    )
+    alert_at = IntegerField(
+        "Warn from so many rows",
+        [
+            Optional(),
+            NumberRange(1, COUNT_CAP, message=f"A number from 1 to {COUNT_CAP}."),
+        ],
+        description="The number in the menu then stands out. Empty: it never does.",
+        render_kw={"min": 1, "max": COUNT_CAP, "inputmode": "numeric"},
+    )
+
+    @classmethod
+    def of(cls, view: SavedView | None = None) -> ViewForm:
+        """Return the form, with what a view is like so far."""
+        form = cls(
+            name=view.name if view else None,
+            alert_at=view.alert_at if view else None,
+            audience=_audience(view) if view else _ME,
+        )
+        form.audience.choices = [SelectChoice(_ME, "Only me"), *_others()]
+        return form
+
+    def wish(self) -> Wish:
+        """Return what was said."""
+        chosen = self.audience.data
+        is_one = chosen not in (_ME, _ALL)
+        return Wish(
+            name=self.name.data,
+            is_shared=chosen != _ME,
+            congregation_id=UUID(chosen) if is_one else None,
+            alert_at=self.alert_at.data,
+        )
+
+
+def _audience(view: SavedView) -> str:
+    if not view.is_shared:
+        return _ME
+    return str(view.congregation_id) if view.congregation_id else _ALL
+
+
+def _others() -> list[SelectChoice]:
+    """Return with whom who is logged in may share a view."""
+    if not may("operator"):
+        return []
+    found = [
+        SelectChoice(str(one.id), f"Operators of {one.name}")
+        for one in current_congregations()
+    ]
+    if g.allowed is Scope.EVERY:
+        found.append(SelectChoice(_ALL, "Everybody who may log in"))
+    return found

@@ -1,0 +1,221 @@
+"""Saving views, changing and deleting them; what others see of it is audited."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, and_, func, or_, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from dashboard.operators.models import Operator, RoleName
+from tasks.errors import Conflict, InvalidInput, NotFound
+from tasks.models import Congregation, SavedView
+from tasks.models.base import Json
+from tasks.operations.audit import Actor, Subject, record
+
+#: Views that one operator may keep.
+VIEWS_MAX: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What an operator says about a view."""
+
+    name: str
+    is_shared: bool
+    congregation_id: UUID | None  # None: it is for everybody, or for its owner alone
+    alert_at: int | None
+
+
+def seen_by(operator: Operator) -> ColumnElement[bool]:
+    """Return what makes a view one that an operator sees within the session's scope."""
+    for_them = or_(
+        SavedView.congregation_id.is_(None),
+        SavedView.congregation_id.in_(select(Congregation.id)),
+    )
+    mine = SavedView.owner_id == operator.id
+    return or_(mine, and_(SavedView.is_shared, for_them))
+
+
+def visible(
+    session: Session, operator: Operator, limit: int, list_name: str | None = None
+) -> Sequence[SavedView]:
+    """Return the views that an operator sees, by list and name."""
+    statement = select(SavedView).where(seen_by(operator))
+    if list_name is not None:
+        statement = statement.where(SavedView.list_name == list_name)
+    order = (SavedView.list_name, SavedView.name, SavedView.id)
+    return session.scalars(statement.order_by(*order).limit(limit)).all()
+
+
+def may_change(operator: Operator, view: SavedView) -> bool:
+    """Whether an operator may change a view that they see."""
+    if view.owner_id == operator.id:
+        return True
+    if not view.is_shared or not operator.role.covers(RoleName.OPERATOR):
+        return False
+    return view.congregation_id is not None or operator.sees_all
+
+
+def changeable(session: Session, operator: Operator, view_id: UUID) -> SavedView:
+    """Return a view to be changed.
+
+    Raises:
+        NotFound: the operator sees no such view.
+        Conflict: it is another one's, and theirs to change.
+    """
+    view = session.scalar(
+        select(SavedView).where(SavedView.id == view_id, seen_by(operator))
+    )
+    if view is None:
+        raise NotFound("unknown_view", "There is no such view.")
+    if not may_change(operator, view):
+        raise Conflict("not_yours", f"Only {view.owner} or an admin may change it.")
+    return view
+
+
+def save(
+    session: Session,
+    operator: Operator,
+    actor: Actor,
+    list_name: str,
+    filter_: Json,
+    wish: Wish,
+    now: datetime,
+) -> SavedView:
+    """Save a filter; a view of the same name and owner shows this one from now on.
+
+    Raises:
+        InvalidInput: the operator has ``VIEWS_MAX`` of them.
+        Conflict: one of that name was saved in the same moment.
+    """
+    view = _of_name(session, operator.id, list_name, wish.name)
+    if view is None:
+        _refuse_more(session, operator)
+        view = SavedView(
+            owner_id=operator.id,
+            owner=operator.email,
+            list_name=list_name,
+            name=wish.name,
+            filter={},
+            is_shared=False,
+            created_at=now,
+        )
+        session.add(view)
+    before = _told(view) if view.is_shared else None
+    view.filter = filter_
+    _put(session, view, wish, actor, before, now)
+    return view
+
+
+def change(
+    session: Session, view: SavedView, wish: Wish, actor: Actor, now: datetime
+) -> None:
+    """Change what a view is called, whom it is for, and when it warns.
+
+    Raises:
+        Conflict: its owner has another one of that name on the same list.
+    """
+    other = _of_name(session, view.owner_id, view.list_name, wish.name)
+    if other is not None and other.id != view.id:
+        raise _taken()
+    before = _told(view) if view.is_shared else None
+    view.name = wish.name
+    _put(session, view, wish, actor, before, now)
+
+
+def delete(session: Session, view: SavedView, actor: Actor) -> None:
+    """Delete a view; the rows that it shows are not touched."""
+    if view.is_shared:
+        _audit(session, view, actor, "view.deleted", before=_told(view))
+    session.delete(view)
+    session.flush()
+
+
+def _put(
+    session: Session,
+    view: SavedView,
+    wish: Wish,
+    actor: Actor,
+    before: Json | None,
+    now: datetime,
+) -> None:
+    former = view.congregation_id
+    view.is_shared = wish.is_shared
+    view.congregation_id = wish.congregation_id if wish.is_shared else None
+    view.alert_at = wish.alert_at
+    view.changed_at = now
+    try:
+        with session.begin_nested():
+            session.flush()
+    except IntegrityError as error:  # saved twice in the same moment
+        raise _taken() from error
+    if view.is_shared:
+        action = "view.shared" if before is None else "view.changed"
+        _audit(session, view, actor, action, before=before, after=_told(view))
+    elif before is not None:  # it is told to whom it was shared with
+        _audit(session, view, actor, "view.unshared", of=former, before=before)
+
+
+def _of_name(
+    session: Session, owner_id: UUID, list_name: str, name: str
+) -> SavedView | None:
+    return session.scalar(
+        select(SavedView).where(
+            SavedView.owner_id == owner_id,
+            SavedView.list_name == list_name,
+            SavedView.name == name,
+        )
+    )
+
+
+def _taken() -> Conflict:
+    return Conflict(
+        "name_taken",
+        "There is a view of this name for the same list; choose another name.",
+        field="name",
+    )
+
+
+def _refuse_more(session: Session, operator: Operator) -> None:
+    mine = select(func.count()).where(SavedView.owner_id == operator.id)
+    if (session.scalar(mine) or 0) >= VIEWS_MAX:
+        raise InvalidInput(
+            "too_many_views",
+            f"You have {VIEWS_MAX} views, which is the most. Delete one first.",
+            field="name",
+        )
+
+
+def _told(view: SavedView) -> Json:
+    return {
+        "name": view.name,
+        "list": view.list_name,
+        "filter": view.filter,
+        "alert_at": view.alert_at,
+    }
+
+
+def _audit(
+    session: Session,
+    view: SavedView,
+    actor: Actor,
+    action: str,
+    *,
+    of: UUID | None = None,
+    **values: Any,  # noqa: ANN401  # before and after
+) -> None:
+    verb = action.partition(".")[2].capitalize()
+    record(
+        session,
+        actor,
+        action,
+        Subject("view", str(view.id), of or view.congregation_id),
+        f"{verb} the view “{view.name}” of {view.list_name}.",
+        **values,
+    )

@@ -1,0 +1,166 @@
+"""Views: the pages where one saves, reads, changes and deletes them."""
+
+from __future__ import annotations
+
+from typing import Final
+from uuid import UUID
+
+from flask import Blueprint, abort, flash, redirect, request, url_for
+from flask.blueprints import BlueprintSetupState
+from flask.typing import ResponseReturnValue
+
+from dashboard.exports.sources import SOURCES, Source
+from dashboard.extensions import db
+from dashboard.saved_views import keeping
+from dashboard.saved_views.counting import counted, url_of
+from dashboard.saved_views.forms import ViewForm
+from dashboard.search.kinds import SEARCHED
+from dashboard.security import actor, current_operator
+from dashboard.web import render
+from tasks.clock import utcnow
+from tasks.errors import Conflict, InvalidInput
+from tasks.lane import COUNT_CAP
+from tasks.models import SavedView
+
+bp = Blueprint("saved_views", __name__, url_prefix="/views")
+
+#: Views that the page lists, that the menu has, and that stand above a list.
+PAGE_MAX: Final = 200
+MENU_MAX: Final = 8
+BAR_MAX: Final = 12
+
+
+@bp.get("/")
+def index() -> str:
+    """List the views that one sees, each with its number."""
+    session, operator = db.session(), current_operator()
+    return render(
+        "saved_views/list.html",
+        views=[
+            counted(session, view)
+            for view in keeping.visible(session, operator, PAGE_MAX)
+        ],
+        lists=SEARCHED,
+        may_change=lambda view: keeping.may_change(operator, view),
+        cap=COUNT_CAP,
+        operator=operator,
+    )
+
+
+@bp.get("/menu")
+def menu() -> str:
+    """Return the views for the menu, which asks for them once a page stands."""
+    session = db.session()
+    views = keeping.visible(session, current_operator(), MENU_MAX)
+    return render(
+        "saved_views/_menu.html",
+        views=[counted(session, view) for view in views],
+        cap=COUNT_CAP,
+    )
+
+
+@bp.get("/new/<list_name>")
+def new(list_name: str) -> str:
+    """Ask under which name a filter is to be saved."""
+    return _show_new(_source(list_name), ViewForm.of())
+
+
+@bp.post("/new/<list_name>")
+def create(list_name: str) -> ResponseReturnValue:
+    """Save a filter."""
+    source, form = _source(list_name), ViewForm.of()
+    if not form.validate():
+        return _show_new(source, form), 422
+    try:
+        view = keeping.save(
+            db.session(),
+            current_operator(),
+            actor(),
+            list_name,
+            source.search.params(),
+            form.wish(),
+            utcnow(),
+        )
+    except InvalidInput as refused:
+        db.session.rollback()
+        form.name.errors = [refused.message]
+        return _show_new(source, form), 422
+    db.session.commit()
+    flash(f"Saved as “{view.name}”.", "success")
+    return redirect(url_of(view), 303)
+
+
+@bp.get("/<uuid:saved_view_id>")
+def edit(saved_view_id: UUID) -> str:
+    """Show a view, to be changed or deleted."""
+    view = keeping.changeable(db.session(), current_operator(), saved_view_id)
+    return _show_edit(view, ViewForm.of(view))
+
+
+@bp.post("/<uuid:saved_view_id>")
+def change(saved_view_id: UUID) -> ResponseReturnValue:
+    """Change a view."""
+    session = db.session()
+    view = keeping.changeable(session, current_operator(), saved_view_id)
+    form = ViewForm.of(view)
+    if not form.validate():
+        return _show_edit(view, form), 422
+    try:
+        keeping.change(session, view, form.wish(), actor(), utcnow())
+    except Conflict as refused:
+        session.rollback()
+        form.name.errors = [refused.message]
+        return _show_edit(view, form), 422
+    session.commit()
+    flash("Saved.", "success")
+    return redirect(url_for(".index"), 303)
+
+
+@bp.post("/<uuid:saved_view_id>/delete")
+def delete(saved_view_id: UUID) -> ResponseReturnValue:
+    """Delete a view."""
+    session = db.session()
+    view = keeping.changeable(session, current_operator(), saved_view_id)
+    keeping.delete(session, view, actor())
+    session.commit()
+    flash(f"Deleted the view “{view.name}”. What it showed is as it was.", "success")
+    return redirect(url_for(".index"), 303)
+
+
+def _source(list_name: str) -> Source:
+    """Return the list with the address's filter, which is refused if it is none."""
+    if list_name not in SOURCES:
+        abort(404)
+    return SOURCES[list_name](db.session(), utcnow(), request.args)
+
+
+def _show_new(source: Source, form: ViewForm) -> str:
+    search = source.search
+    return render(
+        "saved_views/new.html",
+        form=form,
+        of=search.of,
+        params=search.params(),
+        back=url_for(search.of.endpoint, **search.params()),
+    )
+
+
+def _show_edit(view: SavedView, form: ViewForm) -> str:
+    return render(
+        "saved_views/edit.html",
+        form=form,
+        view=view,
+        of=SEARCHED[view.list_name],
+        url=url_of(view),
+    )
+
+
+def _of_list(list_name: str) -> list[tuple[SavedView, str]]:
+    """Return the views of one list with their addresses, for the bar above it."""
+    found = keeping.visible(db.session(), current_operator(), BAR_MAX, list_name)
+    return [(view, url_of(view)) for view in found]
+
+
+@bp.record
+def _give_templates(state: BlueprintSetupState) -> None:
+    state.app.jinja_env.globals.update(saved_views_of=_of_list)

@@ -1,0 +1,40 @@
+"""Saved views: a filtered list that somebody comes back to."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import ForeignKey, Index, String, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from tasks.clock import utcnow
+from tasks.models.base import Base, Id, Json
+
+VIEW_NAME_MAX: Final = 80
+
+
+class SavedView(Base):
+    """One filter of one list, under a name."""
+
+    __tablename__ = "saved_views"
+    __table_args__ = (
+        UniqueConstraint("owner_id", "list_name", "name"),
+        Index(None, "is_shared", "list_name", "name", "id"),
+    )
+
+    id: Mapped[Id]
+    #: The operator who made it.  Operators belong to the console, and are never
+    #: deleted, so there is no key to their table.
+    owner_id: Mapped[UUID]
+    owner: Mapped[str] = mapped_column(String(255))  # their e-mail, for others to read
+    is_shared: Mapped[bool] = mapped_column(default=False)
+    #: Whose operators a shared one is for; None: everybody who may log in.
+    congregation_id: Mapped[UUID | None] = mapped_column(ForeignKey("congregations.id"))
+    list_name: Mapped[str] = mapped_column(String(32))  # as in ``tasks.search.lists``
+    name: Mapped[str] = mapped_column(String(VIEW_NAME_MAX))
+    filter: Mapped[Json]  # as the list's address has it
+    alert_at: Mapped[int | None]  # so many rows are a warning; None: no number is
+    created_at: Mapped[datetime] = mapped_column(default=utcnow)
+    changed_at: Mapped[datetime] = mapped_column(default=utcnow)
