@@ -39,9 +39,10 @@ _PARTS: Final = (
 _QUOTED: Final = re.compile(r"“([^”]*)”|‘([^’]*)’|\"([^\"]*)\"|(?<!\w)'([^']*)'(?!\w)")
 #: The name of a value in a message is a cause; what stands in other quotes is not.
 _NAME: Final = re.compile(r"[a-z_]+(?:\.[a-z_]+)+")
-#: What a server answered says what is wrong, so it stays; as does SMTP's finer code.
+#: What a server answered says what is wrong, so it stays, as does SMTP's finer code,
+#: and the port of a host.
 _NUMBER: Final = re.compile(
-    r"(?P<kept>\b[245]\.\d{1,3}\.\d{1,3}\b|(?<![\d.,#:])[1-5]\d\d\b(?![.,:]?\d))"
+    r"(?P<kept>(?<=[a-z]):\d{1,5}\b|\b[245]\.\d{1,3}\.\d{1,3}\b|(?<![\d.,#:])[1-5]\d\d\b(?![.,:]?\d))"
     r"|\d+(?:[.,:]\d+)*"
 )
 

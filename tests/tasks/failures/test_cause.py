@@ -38,6 +38,10 @@ CAUSES = [
         "Posting to https://u:p@hooks.example.org/x/4711?token=abc failed.",
         "Posting to hooks.example.org failed.",
     ),
+    (
+        "The mail server at mx.example.org:587 cannot be reached.",
+        "The mail server at mx.example.org:587 cannot be reached.",
+    ),
     # Ids, times, quoted parts.
     ("Booking 0197a3c2-5f1e-7abc-8def-0123456789ab is gone", "Booking <id> is gone"),
     ("Since 2026-03-10T12:00:01+00:00 it is away", "Since <time> it is away"),
