@@ -68,6 +68,7 @@ PAGES: Final = (
     "tokens",
     "operators.views",
     "account",
+    "styleguide",
     "setup",
     "sources",
     "webhooks",

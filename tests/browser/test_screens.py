@@ -104,6 +104,8 @@ LISTS = {
     "guests-new": "/sources/guests/new",
     "operators": "/operators/",
     "password": "/account/password",
+    "account": "/account/",
+    "styleguide": "/styleguide/",
 }
 #: A page of one row: the list it is found in, and how the addresses on the way look.
 DETAILS = {
