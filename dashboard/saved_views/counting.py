@@ -30,6 +30,7 @@ class Counted:
 
     view: SavedView
     n: int | None  # to ``COUNT_CAP``; None: its filter cannot be read any more
+    is_known: bool = True  # False: it was not counted within the last minute
 
     @property
     def url(self) -> str:
@@ -48,16 +49,28 @@ def url_of(view: SavedView) -> str:
     return url_for(SEARCHED[view.list_name].endpoint, **view.filter)
 
 
+def known(view: SavedView) -> Counted:
+    """Return a view with its number if that is known; asks no database."""
+    found = _kept.get(_key(view))
+    if found is None or time.monotonic() - found[0] > KEPT_SECONDS:
+        return Counted(view, None, is_known=False)
+    return Counted(view, found[1])
+
+
 def counted(session: Session, view: SavedView) -> Counted:
     """Return a view with its number, which may be a minute old."""
-    key = (view.id, view.changed_at, g.scope)
-    now = time.monotonic()
-    found = _kept.get(key)
-    if found is None or now - found[0] > KEPT_SECONDS:
-        if len(_kept) >= _KEPT_MAX:
-            _kept.clear()
-        found = _kept[key] = (now, _n(session, view))
-    return Counted(view, found[1])
+    found = known(view)
+    if found.is_known:
+        return found
+    if len(_kept) >= _KEPT_MAX:
+        _kept.clear()
+    n = _n(session, view)
+    _kept[_key(view)] = (time.monotonic(), n)
+    return Counted(view, n)
+
+
+def _key(view: SavedView) -> tuple[Any, ...]:
+    return view.id, view.changed_at, g.scope
 
 
 def _n(session: Session, view: SavedView) -> int | None:

@@ -12,7 +12,7 @@ from flask.typing import ResponseReturnValue
 from dashboard.exports.sources import SOURCES, Source
 from dashboard.extensions import db
 from dashboard.saved_views import keeping
-from dashboard.saved_views.counting import counted, url_of
+from dashboard.saved_views.counting import Counted, counted, known, url_of
 from dashboard.saved_views.forms import ViewForm
 from dashboard.search.kinds import SEARCHED
 from dashboard.security import actor, current_operator
@@ -49,13 +49,12 @@ def index() -> str:
 
 @bp.get("/menu")
 def menu() -> str:
-    """Return the views for the menu, which asks for them once a page stands."""
+    """Return the menu's views with their numbers, which it asks for where it must."""
     session = db.session()
     views = keeping.visible(session, current_operator(), MENU_MAX)
     return render(
         "saved_views/_menu.html",
-        views=[counted(session, view) for view in views],
-        cap=COUNT_CAP,
+        menu_views=[counted(session, view) for view in views],
     )
 
 
@@ -161,6 +160,15 @@ def _of_list(list_name: str) -> list[tuple[SavedView, str]]:
     return [(view, url_of(view)) for view in found]
 
 
+def _of_menu() -> list[Counted]:
+    """Return the views of the menu, with the numbers that are known."""
+    return [
+        known(v) for v in keeping.visible(db.session(), current_operator(), MENU_MAX)
+    ]
+
+
 @bp.record
 def _give_templates(state: BlueprintSetupState) -> None:
-    state.app.jinja_env.globals.update(saved_views_of=_of_list)
+    state.app.jinja_env.globals.update(
+        saved_views_of=_of_list, saved_views_menu=_of_menu
+    )

@@ -40,7 +40,6 @@ LISTS = {
     "agenda": "/agenda/",
     "events": "/events/",
     "search-fields": "/search/executions",
-    "search-refused": "/executions/?q=lost:1",
     "search-chips": "/executions/?q=-state:pending+action:email+rule:e",
     "export": "/exports/executions",
     "views": "/views/",
