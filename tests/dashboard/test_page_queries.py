@@ -7,23 +7,34 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from dashboard.audit.queries import AuditFilter, entries
 from dashboard.congregations import podcast_queries, queries
 from dashboard.congregations.records import names_of
 from dashboard.congregations.timeline import timeline
+from dashboard.failures import queries as failures
 from dashboard.lanes.queries import lane_views, runs
 from dashboard.overview import lists
 from dashboard.overview.queries import first_steps, n_succeeded, needs
+from dashboard.waiting.evidence import answer
+from dashboard.waiting.standing import speed, standings
 from tasks.config import Config
 from tasks.db import Begin, Congregations, CongregationSession, Scope, set_scope
-from tasks.models import Event, LaneHeartbeat, LaneRun, LaneTrigger
+from tasks.models import (
+    Event,
+    Execution,
+    LaneHeartbeat,
+    LaneRun,
+    LaneTrigger,
+    ScheduledJob,
+)
 from tasks.operations.audit import Actor, Subject, record
 from tasks.operations.lanes import pause_lane, sweep_now
 from tasks.registry import LANES
 from tests.support import factories
+from tests.support.failures import note
 
 ANNA = Actor("anna@example.org")
 
@@ -74,6 +85,38 @@ def test_the_overview_counts_and_lists_within_the_scope(
             assert len(lists.coming(session)) == 2 * times
             assert len(lists.recent(session)) == 4 * times
             assert (first_steps(session) is None) == bool(times)
+
+
+def test_failures_are_grouped_within_the_scope(
+    engine: Engine, twins: list[UUID], now: datetime
+) -> None:
+    with Session(engine) as session, session.begin():
+        for row in session.scalars(select(Execution).filter_by(state="failed")):
+            note(session, row, now - timedelta(minutes=1))
+    for scope, n in ((Scope.EVERY, 2), (frozenset(twins[:1]), 1)):
+        with _session(engine, scope) as session:
+            found = failures.page(session, "open", None, 9, now=now)
+            assert len(found.rows) == failures.n_asking(session, now=now) == n
+            [first, *_] = found.rows
+            assert (first.n_open, sum(first.hours)) == (1, 1)
+            assert first.state == "recovered", "another one succeeded later"
+            own = failures.executions(session, first.group.id, None, 9)
+            assert len(own.rows) == 1
+            assert failures.page(session, "acknowledged", None, 9, now=now).rows == []
+
+
+def test_why_something_waits_is_read_alike(
+    engine: Engine, twins: list[UUID], now: datetime, tmp_path: Path
+) -> None:
+    config = Config.from_environ({"VAR_DIR": str(tmp_path)})
+    with _session(engine, frozenset(twins[:1])) as session:
+        standing = standings(session, config, now)
+        job = session.scalars(select(ScheduledJob)).one()
+        assert answer(session, job, standing, now).starts_at is None, "no worker"
+        late = session.scalars(select(Execution).filter_by(state="pending")).one()
+        words = [why.word for why in answer(session, late, standing, now).reasons]
+        assert words == ["no worker", "about to begin"]
+        assert speed(session, "executions", now) is None
 
 
 def test_lanes_are_read_with_their_newest_runs(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from sqlalchemy.orm import Session, sessionmaker
 from tasks.automation.actions.base import Done, Envelope, GiveUp, Outcome, TryAgain
 from tasks.errors import InvalidInput, NotFound
 from tasks.failures.groups import acknowledge, asks, find, reopen
+from tasks.failures.noting import Failure, note_executions
 from tasks.lanes import executions, rescue
 from tasks.models import (
     AuditEntry,
@@ -167,6 +169,30 @@ def _fail_again(make_session: Sessions, group: FailureGroup, at: datetime) -> No
         rule = session.get_one(Rule, group.rule_id)
         factories.execution(session, rule, created_at=at, due_at=at, run_at=at)
     executions.sweep(bench(make_session, lambda: at, FakePost(_refusing)), 10)
+
+
+def test_writers_of_the_same_groups_do_not_wait_in_a_circle(
+    make_session: Sessions,
+) -> None:
+    ids, n_causes = _pending(make_session, 80), 10
+    with make_session() as session:
+        of = session.scalars(select(Execution.congregation_id)).first()
+        assert of is not None
+
+    def note(part: list[UUID]) -> None:
+        for start in range(0, len(part), n_causes):
+            rows = [
+                Failure(id_, of, Reason.REFUSED, f"cause {'abcdefghij'[n]}")
+                for n, id_ in enumerate(part[start : start + n_causes])
+            ]
+            with make_session.begin() as session:
+                # One begins where the other ends.
+                note_executions(session, rows if part is half else rows[::-1], NOW)
+
+    half, other = ids[:40], ids[40:]
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(note, (half, other)))
+    assert [group.n for group in _groups(make_session)] == [8] * n_causes
 
 
 def test_a_note_that_cannot_be_kept_is_refused(make_session: Sessions) -> None:
