@@ -108,7 +108,9 @@ def _run(
         if bench.stopping.is_set() and waiting:
             write_down(bench, [release(each, bench.clock()) for each in waiting], ended)
             waiting = []
-        n_ahead = bench.pace.ahead(limit=len(claims), at_once=AT_ONCE)
+        # Also what was handed over without ``claims`` may come back, not begun.
+        n_all = max(len(claims), AT_ONCE)
+        n_ahead = bench.pace.ahead(limit=n_all, at_once=AT_ONCE)
         # Half of it before more is prepared: few large steps, yet nobody idles.
         n_busy = window.n_open - window.n_lingering
         room = n_ahead - n_busy

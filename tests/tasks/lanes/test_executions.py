@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -344,6 +347,26 @@ def _cancel_late(make_session: Sessions, tenant: UUID) -> None:
 
 
 @pytest.mark.parametrize(("taken_over", "is_kept"), [(False, False), (True, True)])
+def test_a_few_that_could_not_begin_at_once_are_looked_at_again(
+    make_session: Sessions,
+) -> None:
+    id_ = _one(make_session)
+    slow = iter([FRESH_SECONDS])
+
+    @contextmanager
+    def begin() -> Iterator[Session]:
+        with make_session.begin() as session:
+            yield session
+        time.sleep(next(slow, 0))  # the commit of the claim takes long
+
+    post = FakePost()
+    swept = sweep(replace(bench(make_session, _noon, post), begin=begin), 10)
+
+    assert swept.succeeded == (id_,)
+    assert len(post.sent) == 1
+    assert _get(make_session, id_).attempt == 1
+
+
 def test_a_message_is_forgotten_only_while_the_row_is_still_ours(
     make_session: Sessions, taken_over: bool, is_kept: bool
 ) -> None:
