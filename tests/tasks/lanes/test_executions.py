@@ -346,7 +346,6 @@ def _cancel_late(make_session: Sessions, tenant: UUID) -> None:
     time.sleep(FRESH_SECONDS)
 
 
-@pytest.mark.parametrize(("taken_over", "is_kept"), [(False, False), (True, True)])
 def test_a_few_that_could_not_begin_at_once_are_looked_at_again(
     make_session: Sessions,
 ) -> None:
@@ -367,6 +366,7 @@ def test_a_few_that_could_not_begin_at_once_are_looked_at_again(
     assert _get(make_session, id_).attempt == 1
 
 
+@pytest.mark.parametrize(("taken_over", "is_kept"), [(False, False), (True, True)])
 def test_a_message_is_forgotten_only_while_the_row_is_still_ours(
     make_session: Sessions, taken_over: bool, is_kept: bool
 ) -> None:
