@@ -16,7 +16,12 @@ from wtforms import HiddenField, SearchField, SelectChoice, SelectField
 
 from dashboard.filter_fields import MomentField, clean
 from dashboard.search.kinds import Searched
-from dashboard.search.reading import Search, read_search, rule_meant
+from dashboard.search.reading import (
+    Search,
+    congregation_meant,
+    read_search,
+    rule_meant,
+)
 from tasks.errors import InvalidInput
 from tasks.models import Congregation, Podcast, Rule
 from tasks.operations.matching import Matching
@@ -139,10 +144,13 @@ class ListFilter(FlaskForm):  # type: ignore[misc]  # WTForms has no types
         rule_id = _id("rule", self.rule.data)
         if rule_id is None:
             rule_id, query = rule_meant(session, query)
+        congregation_id = self._congregation(session, slug)
+        if congregation_id is None:
+            congregation_id, query = congregation_meant(session, query)
         return Matching(
             state=self.state.data or None,
             rule_id=rule_id,
-            congregation_id=self._congregation(session, slug),
+            congregation_id=congregation_id,
             podcast_id=podcast,
             booking_id=self.booking.data or None,
             event_id=_id("event", self.event.data),

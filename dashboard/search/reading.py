@@ -18,7 +18,7 @@ from wtforms import Form
 
 from dashboard.filter_fields import clean
 from dashboard.search.kinds import Searched
-from tasks.models import Rule
+from tasks.models import Congregation, Rule
 from tasks.search.parsing import Query, Term, parse
 
 #: Asked by the pages themselves.
@@ -89,3 +89,13 @@ def rule_meant(session: Session, query: Query) -> tuple[UUID | None, Query]:
     exact = [row for row in found if row.name.lower() == term.value.lower()]
     meant = exact or found
     return (meant[0].id, query.without(term)) if len(meant) == 1 else (None, query)
+
+
+def congregation_meant(session: Session, query: Query) -> tuple[UUID | None, Query]:
+    """Return the congregation that a search names, if it is seen, and what is left."""
+    if (term := query.only("congregation")) is None:
+        return None, query
+    found = session.scalar(
+        select(Congregation.id).where(Congregation.slug == term.value)
+    )
+    return found, query.without(term) if found else query

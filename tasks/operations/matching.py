@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Select, and_, literal_column, or_, select, tuple_
-from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy.orm import InstrumentedAttribute, aliased
 
 from tasks.models import (
     Booking,
@@ -23,7 +23,7 @@ from tasks.models import (
     ScheduledJob,
 )
 from tasks.models.base import EntityOfCongregation, born_from
-from tasks.search.conditions import NAMED_MAX, SEARCH_WINDOW, Conditions
+from tasks.search.conditions import NAMED_MAX, SEARCH_WINDOW
 from tasks.search.work import work_conditions
 
 if TYPE_CHECKING:
@@ -82,20 +82,21 @@ def _typed(name: str, text: str) -> str | UUID | datetime:
 
 def narrow(statement: S, model: Model, matching: Matching) -> S:
     """Return ``statement``, which selects from ``model``, with only what matches."""
-    asked = work_conditions(model, matching.query) if matching.query else Conditions()
-    conditions = [*_conditions(model, matching), *asked.early]
+    if not (matching.query or matching.text):
+        return statement.where(*_conditions(model, matching))
+    # The window has the columns too: so no planner begins with what is looked for in
+    # it, and reads the table to its end.
+    order = _order(model, matching.state)
+    window = select(model).order_by(*order).limit(SEARCH_WINDOW)
+    early = work_conditions(model, model, matching.query).early
+    conditions = [*_conditions(model, matching), *early]
+    newest: Any = aliased(model, window.where(*conditions).subquery("newest"))
+    late = work_conditions(model, newest, matching.query).late
     if matching.text:
-        asked.late.append(_holds(model, matching.text))
-    if not asked.late:
+        late.append(_holds(newest, matching.text, is_execution=model is Execution))
+    if not late:
         return statement.where(*conditions)
-    newest = (
-        select(model.id)
-        .where(*conditions)
-        .order_by(*_newest_first(model))
-        .limit(SEARCH_WINDOW)
-        .subquery("newest")
-    )
-    return statement.join(newest, newest.c.id == model.id).where(*asked.late)
+    return statement.where(model.id.in_(select(newest.id).where(*late)))
 
 
 def is_state(model: Model, state: str) -> ColumnElement[bool]:
@@ -120,10 +121,18 @@ def _at(model: Model) -> Any:  # noqa: ANN401  # a column of either table
     return Execution.created_at if model is Execution else ScheduledJob.due_at
 
 
-def _newest_first(model: Model) -> Sequence[ColumnElement[Any]]:
-    if model is Execution:
-        return (Execution.id.desc(),)
-    return (ScheduledJob.due_at.desc(), ScheduledJob.id.desc())
+def _order(model: Model, state: str | None) -> Sequence[Any]:
+    """Return the order of the window: newest first, what waits by its time.
+
+    Where an index has the state's few rows, its order is taken.
+    """
+    if model is ScheduledJob:
+        return ScheduledJob.due_at.desc(), ScheduledJob.id.desc()
+    if state == ExecutionState.PENDING:
+        return Execution.run_at, Execution.id
+    if state == ExecutionState.RUNNING:
+        return Execution.lease_until, Execution.id
+    return (Execution.id.desc(),)
 
 
 def _conditions(model: Model, matching: Matching) -> list[ColumnElement[bool]]:
@@ -170,11 +179,11 @@ def _within(model: Model, matching: Matching) -> Iterator[ColumnElement[bool]]:
             yield Execution.id < born_from(matching.until + timedelta(milliseconds=1))
 
 
-def _holds(model: Model, text: str) -> ColumnElement[bool]:
+def _holds(model: Any, text: str, *, is_execution: bool) -> ColumnElement[bool]:  # noqa: ANN401  # the table, or a part of it
     """Return whether a row, or what it is about, has ``text`` in it, in any case."""
     columns: list[Any] = [model.booking_id, model.episode_id, model.guest_id]
-    if model is Execution:
-        columns.append(Execution.recipient)
+    if is_execution:
+        columns.append(model.recipient)
     named = (
         (Booking, Booking.guest_name, model.booking_id),
         (EpisodeGuest, EpisodeGuest.name, model.guest_id),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import and_, literal_column, select, true
 
@@ -81,38 +81,51 @@ def _late(model: _Model) -> Meaning:
     return late
 
 
-_EXECUTIONS: Final = Meanings(
-    {
-        **_shared(Execution),
-        "action": mean.equals(Execution.action),
-        "to": mean.contains(Execution.recipient),
-        "error": mean.contains(Execution.error),
-        "event": mean.is_id(Execution.event_id),
-        "made": mean.born(Execution.id),
-        "due": mean.moment(Execution.due_at),
-        "failures": mean.number(Execution.failures),
-    },
-    early=frozenset({"state", "booking", "event", "congregation", "id", "made"}),
-)
-_JOBS: Final = Meanings(
-    {
-        **_shared(ScheduledJob),
-        "action": lambda term: ScheduledJob.rule_id.in_(
-            select(Rule.id).where(Rule.action == term.value)
-        ),
-        "due": mean.moment(ScheduledJob.due_at),
-        "made": mean.born(ScheduledJob.id),
-    },
-    early=frozenset({"state", "booking", "congregation", "id", "due"}),
-)
+def _of_executions(model: Any) -> Meanings:  # noqa: ANN401  # the table, or a part of it
+    return Meanings(
+        {
+            **_shared(model),
+            "action": mean.equals(model.action),
+            "to": mean.contains(model.recipient),
+            "error": mean.contains(model.error),
+            "event": mean.is_id(model.event_id),
+            "made": mean.born(model.id),
+            "due": mean.moment(model.due_at),
+            "failures": mean.number(model.failures),
+        },
+        early=frozenset({"state", "booking", "event", "id", "made"}),
+    )
 
 
-def work_conditions(model: _Model, query: str) -> Conditions:
+def _of_jobs(model: Any) -> Meanings:  # noqa: ANN401  # the table, or a part of it
+    return Meanings(
+        {
+            **_shared(model),
+            "action": lambda term: model.rule_id.in_(
+                select(Rule.id).where(Rule.action == term.value)
+            ),
+            "due": mean.moment(model.due_at),
+            "made": mean.born(model.id),
+        },
+        early=frozenset({"state", "booking", "id", "due"}),
+    )
+
+
+def work_conditions(model: _Model, among: _Model, query: str) -> Conditions:
     """Return what a search asks of each execution, or of each scheduled job.
+
+    Args:
+        model: what the early conditions are about.
+        among: what the late ones are about: some rows of the same table.
+        query: the search's terms.
 
     Raises:
         InvalidInput: ``bad_search``.
     """
     is_execution = model is Execution
-    fields = LISTS["executions" if is_execution else "scheduled"]
-    return conditions(parse(query, fields), _EXECUTIONS if is_execution else _JOBS)
+    parsed = parse(query, LISTS["executions" if is_execution else "scheduled"])
+    meanings = _of_executions if is_execution else _of_jobs
+    return Conditions(
+        conditions(parsed, meanings(model)).early,
+        conditions(parsed, meanings(among)).late,
+    )
