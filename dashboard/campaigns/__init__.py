@@ -1,6 +1,6 @@
 """Campaigns: the year, one of them, and what its start and end do."""
 
-from dashboard.campaigns import editing
+import dashboard.campaigns.editing as editing  # its pages join the blueprint
 from dashboard.campaigns.views import bp
 
 __all__ = ["bp", "editing"]

@@ -1,4 +1,4 @@
-"""Lists of contacts beside the contacts: one that waits, and what became of the rows."""
+"""Lists of contacts: one that waits, and what became of the rows of the others."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ContactDraft(OfCongregation, Base):
 
 
 class ContactImportLines(OfCongregation, Base):
-    """What became of each row of a list, apart from the import and for a shorter time."""
+    """What became of each row of a list; apart from the import, and kept shorter."""
 
     __tablename__ = "contact_import_lines"
     __table_args__ = (
