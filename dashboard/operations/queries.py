@@ -41,6 +41,7 @@ _LABELS: Final = {
     "event_id": "Event",
     "type": "Type",
     "text": "Text",
+    "query": "Search",
     "since": "From",
     "until": "Until",
     "late_before": "Late since",
