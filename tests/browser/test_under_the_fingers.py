@@ -53,6 +53,11 @@ def keys(page: Page, *pressed: str) -> None:
         page.keyboard.press(key)
 
 
+def hears(page: Page) -> None:
+    """Wait until the page that came by a key hears keys itself."""
+    expect(page.get_by_role("button", name="Keys")).to_be_visible()
+
+
 def test_the_morning_round_needs_no_mouse(page: Page) -> None:
     page.goto("/")
     keys(page, "?")
@@ -69,6 +74,7 @@ def test_the_morning_round_needs_no_mouse(page: Page) -> None:
 
     keys(page, "g", "e")
     expect(page.get_by_role("heading", level=1)).to_have_text("Executions")
+    hears(page)
     keys(page, "/")
     keys(page, "j")  # it is written, and moves nothing
     box = page.locator("main [data-search]")
@@ -81,6 +87,7 @@ def test_the_morning_round_needs_no_mouse(page: Page) -> None:
     name = link.get_attribute("id")
     keys(page, "Enter")
     expect(page.locator("#execution-detail")).to_be_visible()
+    hears(page)
     keys(page, "u")
     expect(page.locator(f"#{name}")).to_be_focused()
 
@@ -105,7 +112,7 @@ def poll(page: Page) -> None:
         page.clock.run_for(EVERY)
 
 
-def test_the_refresh_disturbs_nobody(page: Page) -> None:
+def test_the_refresh_disturbs_nobody_and_can_be_paused(page: Page) -> None:
     asked: list[str] = []
     page.clock.install()
     page.goto("/lanes/")
@@ -122,6 +129,13 @@ def test_the_refresh_disturbs_nobody(page: Page) -> None:
     poll(page)
     assert page.evaluate("kept.isConnected && document.activeElement === focused")
     assert page.evaluate("scrollY === y")
+
+    page.evaluate("getSelection().selectAllChildren(document.querySelector('h1'))")
+    before = len(asked)
+    page.clock.run_for(2 * EVERY)
+    expect(words).to_contain_text("Waits for you")
+    assert len(asked) == before
+    page.evaluate("getSelection().removeAllRanges()")
 
     page.get_by_role("button", name="Pause").click()
     before = len(asked)
@@ -175,9 +189,10 @@ def serious(page: Page) -> list[str]:
 
 @pytest.mark.parametrize("path", LOOKED_AT)
 def test_nothing_grave_stands_in_anybody_s_way(page: Page, path: str) -> None:
+    page.emulate_media(reduced_motion="reduce")  # colours change at once then
     page.goto(path)
     assert serious(page) == []
-    page.emulate_media(color_scheme="dark")
+    page.emulate_media(reduced_motion="reduce", color_scheme="dark")
     assert serious(page) == []
 
 
