@@ -401,7 +401,7 @@ def test_cancelling_stops_what_waits_and_nothing_else(
 ) -> None:
     waiting, running = add(), add(state=S.RUNNING, attempt=1)
     answer = as_operator.post(f"/executions/{waiting}/cancel", follow_redirects=True)
-    assert "Nothing is sent for it any more." in answer.text
+    assert "Nothing is sent for it" in answer.text
     assert _state(sqlite_engine, waiting) == S.CANCELLED
     answer = as_operator.post(f"/executions/{running}/cancel", follow_redirects=True)
     assert "cannot be called back" in answer.text

@@ -181,7 +181,7 @@ def test_a_wrong_number_of_workers_comes_back_with_a_sentence(
 def test_a_viewer_sees_everything_and_presses_nothing(as_viewer: FlaskClient) -> None:
     page = as_viewer.get("/lanes/executions").text
     assert "Sweep now" not in page
-    assert "Pause" not in page
+    assert "/lanes/executions/pause" not in page
     for verb in ("pause", "resume", "workers", "sweep"):
         assert as_viewer.post(f"/lanes/executions/{verb}").status_code == 403
 
