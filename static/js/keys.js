@@ -83,9 +83,12 @@
     const link = event.target.closest?.(`main ${LINK}[id]`);
     if (link) sessionStorage.setItem(PLACE, link.id);
   });
-  const [visit] = performance.getEntriesByType("navigation");
-  const left = visit && visit.type === "back_forward" && document.getElementById(sessionStorage.getItem(PLACE));
-  if (left) reach(left);
+  window.addEventListener("pageshow", (event) => {
+    const [visit] = performance.getEntriesByType("navigation");
+    const cameBack = event.persisted || (visit && visit.type === "back_forward");
+    const left = cameBack && document.getElementById(sessionStorage.getItem(PLACE));
+    if (left && document.activeElement === document.body) reach(left);
+  });
 
   const choice = help.querySelector("[data-keys-switch]");
   choice.checked = isOn();
