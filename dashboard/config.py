@@ -12,7 +12,11 @@ from tasks.config import Config
 #: Bytes of one request to a page; a rule's e-mail is by far the largest form.
 BODY_LIMIT: Final = 1_048_576
 #: The least that is recommended for argon2id: 19 MiB, two passes, one lane.
-ARGON2: Final[dict[str, int]] = {"time_cost": 2, "memory_cost": 19_456, "parallelism": 1}
+ARGON2: Final[dict[str, int]] = {
+    "time_cost": 2,
+    "memory_cost": 19_456,
+    "parallelism": 1,
+}
 PASSWORD_MIN: Final = 12
 #: Longer ones are refused before they are hashed, since hashing takes time.
 PASSWORD_MAX: Final = 1_024
