@@ -309,8 +309,9 @@ def test_a_sweep_that_a_rule_asked_for_leads_to_its_execution(
     from tasks.db import sessions
     from tasks.operations.lane_starts import LaneStarter
 
-    starter = LaneStarter(sessions(sqlite_engine).begin, lambda: factories.NOW)
-    starter.start("janitor", Envelope(UUID(int=7), UUID(int=1), None))
+    starter = LaneStarter(lambda: factories.NOW)
+    with sessions(sqlite_engine).begin() as session:
+        starter.start(session, "janitor", Envelope(UUID(int=7), UUID(int=1), None))
 
     page = soup(as_viewer.get("/lanes/janitor"))
 
