@@ -21,7 +21,7 @@ run: $(VENV)/.run $(if $(DEMO),$(VENV)/.demo) ## Start console and worker (DEMO=
 	@exec $(BIN)/carillon run $(if $(DEMO),--demo)
 
 test: $(VENV)/.dev ## Run every test, with a real PostgreSQL and a real Redis
-	@$(BIN)/python -m pytest $(if $(TESTS),$(TESTS),-n 2 --dist loadfile)
+	@$(BIN)/python -m pytest $(if $(TESTS),$(TESTS),-n 3 --dist loadfile)
 
 screens: $(VENV)/.dev ## Make the pictures of README and docs anew
 	@mkdir -p docs/screens
