@@ -37,7 +37,7 @@ def give_out(territory_id: UUID) -> ResponseReturnValue:
     return page_of(territory_id, form), 422
 
 
-@bp.post("/work/<uuid:attribution_id>/give-back")
+@bp.post("/attributions/<uuid:attribution_id>/give-back")
 def give_back(attribution_id: UUID) -> ResponseReturnValue:
     """End work on a territory."""
     on = asked_day("ended_on")
@@ -50,7 +50,7 @@ def give_back(attribution_id: UUID) -> ResponseReturnValue:
     )
 
 
-@bp.post("/work/<uuid:attribution_id>/pause")
+@bp.post("/attributions/<uuid:attribution_id>/pause")
 def pause(attribution_id: UUID) -> ResponseReturnValue:
     """Pause work on a territory."""
     return _do(
@@ -60,7 +60,7 @@ def pause(attribution_id: UUID) -> ResponseReturnValue:
     )
 
 
-@bp.post("/work/<uuid:attribution_id>/resume")
+@bp.post("/attributions/<uuid:attribution_id>/resume")
 def resume(attribution_id: UUID) -> ResponseReturnValue:
     """Let work on a territory go on."""
     return _do(
@@ -70,7 +70,7 @@ def resume(attribution_id: UUID) -> ResponseReturnValue:
     )
 
 
-@bp.post("/work/<uuid:attribution_id>/due")
+@bp.post("/attributions/<uuid:attribution_id>/due")
 def postpone(attribution_id: UUID) -> ResponseReturnValue:
     """Let work be due on another day."""
     due_on = asked_day("due_on")

@@ -109,17 +109,19 @@ def test_a_territory_is_given_out_paused_resumed_and_given_back(
     assert "Choose a member." in nobody.text
     assert as_operator.post(f"{path}/give", data=_gift(who, today)).status_code == 303
     (work,) = rows(Attribution)
-    as_operator.post(f"/territories/work/{work.id}/pause")
+    as_operator.post(f"/territories/attributions/{work.id}/pause")
     assert "Noémie Brandt" in as_operator.get("/territories/?tab=paused").text
-    as_operator.post(f"/territories/work/{work.id}/resume")
-    as_operator.post(f"/territories/work/{work.id}/due", data={"due_on": today})
+    as_operator.post(f"/territories/attributions/{work.id}/resume")
+    as_operator.post(f"/territories/attributions/{work.id}/due", data={"due_on": today})
     assert "Noémie Brandt" in as_operator.get("/territories/?tab=out").text
     assert "Noémie Brandt" not in as_operator.get("/territories/?tab=overdue").text
     bad = as_operator.post(
-        f"/territories/work/{work.id}/give-back", follow_redirects=True
+        f"/territories/attributions/{work.id}/give-back", follow_redirects=True
     )
     assert "The last day is needed." in bad.text
-    as_operator.post(f"/territories/work/{work.id}/give-back", data={"ended_on": today})
+    as_operator.post(
+        f"/territories/attributions/{work.id}/give-back", data={"ended_on": today}
+    )
     assert (
         f"until {today + 15 * DAY}" in as_operator.get("/territories/?tab=resting").text
     )

@@ -27,6 +27,8 @@ LINE_MAX: Final = 4_000_000
 #: Told after every piece, with the bytes that were unpacked.
 Heard = Callable[[int], None]
 
+#: What ``zipfile`` raises for a broken entry; the fourth is its word for a way of
+#: packing that it does not know.
 _BROKEN: Final = (BadZipFile, zlib.error, EOFError, NotImplementedError, OverflowError)
 
 
