@@ -1,6 +1,6 @@
 # What people and CI run; "make help" tells.  Plain GNU make 3.81, as macOS has it.
 .DEFAULT_GOAL := help
-.PHONY: help run test screens check lock migration clean bench bench-data
+.PHONY: help run test screens check lock migration catalogs clean bench bench-data
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -63,6 +63,9 @@ migration: $(VENV)/.dev ## Write the step from the last migration to the models 
 	@test -n "$(SENTENCE)" || { echo 'Say what it does: make migration SENTENCE="Give rules a colour"'; exit 1; }
 	@$(BIN)/carillon new-migration "$(SENTENCE)"
 	@$(BIN)/ruff format --quiet tasks/migrations/versions
+
+catalogs: $(VENV)/.dev ## Write what code and templates say into the catalogs, for translators
+	@$(BIN)/carillon catalogs
 
 clean: ## Remove what was made here, except the data in var/
 	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .hypothesis test-results

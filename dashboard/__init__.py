@@ -18,6 +18,7 @@ from dashboard import (
     errors,
     filters,
     headers,
+    languages,
     navigation,
     scope,
     security,
@@ -105,6 +106,7 @@ def create_app(config: Config) -> Flask:
     headers.init_app(app)
     csrf.init_app(app)
     login.init_app(app)
+    languages.init_app(app)
     security.init_app(app)
     scope.init_app(app)
     errors.init_app(app)

@@ -13,6 +13,7 @@ from dashboard.web import icon
 from dashboard.zones import here, zone_sign
 from tasks.clock import utcnow
 from tasks.models import SENTENCES, Reason
+from tasks.saying import say, say_many, written
 
 #: (seconds in the unit, its sign), largest first.
 _UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
@@ -88,7 +89,7 @@ def number(count: int, cap: int | None = None) -> str:
     >>> number(1234567), number(10000, cap=10000)
     ('1\u202f234\u202f567', '10\u202f000+')
     """
-    text = f"{count:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+    text = written(count)
     return f"{text}+" if cap is not None and count >= cap else text
 
 
@@ -118,7 +119,7 @@ def reason(code: str | None) -> str:
     if code is None:
         return ""
     try:
-        return SENTENCES[Reason(code)]
+        return say(SENTENCES[Reason(code)])
     except ValueError:
         return code.replace("_", " ").capitalize() + "."
 
@@ -134,7 +135,7 @@ def plural(count: int, one: str, many: str | None = None) -> str:
     >>> plural(1, "rule"), plural(3, "rule"), plural(2, "entry", "entries")
     ('1 rule', '3 rules', '2 entries')
     """
-    return f"{number(count)} {one if count == 1 else many or one + 's'}"
+    return f"{number(count)} {say_many(count, one, many or one + 's')}"
 
 
 def init_app(app: Flask) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from flask_wtf import FlaskForm
-from wtforms import Field, Form, StringField
+from wtforms import Field, Form, SelectChoice, SelectField, StringField
 from wtforms.validators import ValidationError
 
 from tasks.errors import InvalidInput
 from tasks.operations.congregation_fields import clean_timezone
+from tasks.saying import LANGUAGES, later
 
 
 def _is_a_zone(_form: Form, field: Field) -> None:
@@ -21,8 +22,20 @@ class AccountForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
     """What operators choose for themselves."""
 
     timezone = StringField(
-        "Timezone",
+        later("Timezone"),
         [_is_a_zone],
-        description="An IANA name such as Europe/Berlin. Pages show times in it.",
+        description=later(
+            "An IANA name such as Europe/Berlin. Pages show times in it."
+        ),
         render_kw={"list": "timezones", "autocomplete": "off", "spellcheck": "false"},
+    )
+    language = SelectField(
+        later("Language"),
+        choices=[
+            SelectChoice("", later("That of the browser")),
+            *(SelectChoice(sign, name) for sign, name in LANGUAGES.items()),
+        ],
+        default="",
+        filters=[lambda given: given or ""],
+        invalid_choice_message=later("Choose a language from the list."),
     )

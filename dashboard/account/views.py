@@ -1,4 +1,4 @@
-"""One's own account: by which clock the pages tell times."""
+"""One's own account: by which clock, and in which language, pages are read."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from flask.typing import ResponseReturnValue
 
 from dashboard.account.forms import AccountForm
 from dashboard.extensions import db
-from dashboard.operators.accounts import set_timezone
+from dashboard.languages import speak
+from dashboard.operators.accounts import set_reading
 from dashboard.security import actor, current_operator
 from dashboard.web import render
 from dashboard.zones import own_zone
 from tasks.operations.congregation_fields import timezones
+from tasks.saying import say
 
 bp = Blueprint("account", __name__, url_prefix="/account")
 
@@ -19,7 +21,8 @@ bp = Blueprint("account", __name__, url_prefix="/account")
 @bp.get("/")
 def index() -> str:
     """Show what the operator chose."""
-    return _page(AccountForm(timezone=own_zone().key))
+    language = current_operator().language or ""
+    return _page(AccountForm(timezone=own_zone().key, language=language))
 
 
 @bp.post("/")
@@ -29,11 +32,17 @@ def update() -> ResponseReturnValue:
     if not form.validate_on_submit():
         return _page(form), 422
     database = db.session()
-    chosen = set_timezone(
-        database, current_operator(), form.timezone.data, actor=actor()
+    operator = current_operator()
+    set_reading(
+        database,
+        operator,
+        form.timezone.data,
+        form.language.data or None,
+        actor=actor(),
     )
     database.commit()
-    flash(f"Pages show times in {chosen} now.", "success")
+    speak(operator.language)
+    flash(say("Pages show times in %(zone)s now.", zone=operator.timezone), "success")
     return redirect(url_for(".index"), 303)
 
 

@@ -29,6 +29,7 @@ COMMANDS: Final = {
 HIDDEN: Final = {
     "demo": "dashboard.cli.demo",
     "new-migration": "dashboard.cli.migrate",
+    "catalogs": "dashboard.cli.catalogs",
 }
 
 

@@ -19,9 +19,10 @@ from dashboard.operators.models import (
 )
 from dashboard.operators.passwords import hash_password
 from dashboard.session_rows import end_sessions
-from tasks.errors import Conflict, NotFound
+from tasks.errors import Conflict, InvalidInput, NotFound
 from tasks.operations.audit import SYSTEM, Actor, Subject, record
 from tasks.operations.congregation_fields import clean_timezone
+from tasks.saying import LANGUAGES, say
 
 
 def create_operator(
@@ -129,18 +130,35 @@ def set_password(
     record(session, actor, "operator.password_set", _subject(operator), summary)
 
 
-def set_timezone(
-    session: Session, operator: Operator, timezone: str, *, actor: Actor
-) -> str:
-    """Choose by which clock an operator reads times, and return its name.
+def set_reading(
+    session: Session,
+    operator: Operator,
+    timezone: str,
+    language: str | None,
+    *,
+    actor: Actor,
+) -> None:
+    """Choose by which clock and in which language an operator reads.
+
+    ``language`` is one of LANGUAGES; None: that of the browser.
 
     Raises:
-        InvalidInput: there is no such timezone.
+        InvalidInput: there is no such timezone or language.
     """
+    if language is not None and language not in LANGUAGES:
+        names = ", ".join(LANGUAGES)
+        raise InvalidInput(
+            "bad_language",
+            say("Choose one of %(names)s.", names=names),
+            field="language",
+        )
     operator.timezone = clean_timezone(timezone)
-    summary = f"{operator.email} reads times in {operator.timezone}."
-    record(session, actor, "operator.timezone_set", _subject(operator), summary)
-    return operator.timezone
+    operator.language = language
+    summary = (
+        f"{operator.email} reads times in {operator.timezone}, and pages in "
+        f"{LANGUAGES.get(language or '', 'the language of the browser')}."
+    )
+    record(session, actor, "operator.reading_set", _subject(operator), summary)
 
 
 def find(session: Session, operator_id: UUID) -> Operator:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 from uuid import UUID
 
 from flask_security import RoleMixin, UserMixin
@@ -12,6 +13,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from tasks.clock import utcnow
 from tasks.models.base import Base, Id
+from tasks.saying import mark
 
 
 class RoleName(StrEnum):
@@ -20,6 +22,11 @@ class RoleName(StrEnum):
     VIEWER = "viewer"  # sees everything of their congregations, changes nothing
     OPERATOR = "operator"  # changes rules, retries, cancels, pauses
     ADMIN = "admin"  # also manages operators, tokens and congregations
+
+    @property
+    def label(self) -> str:
+        """Its name for people, marked for the catalogs."""
+        return _TITLES[self]
 
     def covers(self, needed: RoleName) -> bool:
         """Whether this role may do what ``needed`` may.
@@ -32,6 +39,11 @@ class RoleName(StrEnum):
         return order.index(self) >= order.index(needed)
 
 
+_TITLES: Final = {
+    RoleName.VIEWER: mark("Viewer"),
+    RoleName.OPERATOR: mark("Operator"),
+    RoleName.ADMIN: mark("Admin"),
+}
 operators_roles = Table(
     "operators_roles",
     Base.metadata,
@@ -81,6 +93,7 @@ class Operator(Base, UserMixin):  # type: ignore[misc]  # the mixin has no types
     sees_all: Mapped[bool] = mapped_column(default=False)  # every congregation
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
     timezone: Mapped[str | None] = mapped_column(String(64))  # None: never logged in
+    language: Mapped[str | None] = mapped_column(String(8))  # None: the browser's
     roles: Mapped[list[Role]] = relationship(secondary=operators_roles, lazy="selectin")
 
     @property

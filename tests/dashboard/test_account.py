@@ -51,7 +51,7 @@ def test_operators_choose_their_clock_themselves(
     assert any(sign in after for sign in (" EST<", " EDT<"))
     with Session(sqlite_engine) as session:
         done = session.scalars(select(AuditEntry.action)).all()
-    assert "operator.timezone_set" in done
+    assert "operator.reading_set" in done
 
 
 @pytest.mark.parametrize("zone", ["", "Mars/Base", "../etc/passwd", "x" * 5000, "\x00"])
@@ -83,3 +83,30 @@ def test_times_are_told_by_one_s_own_clock(app: Flask) -> None:
     assert long_ago == f"2020-{NOW:%m}-{NOW.day + 1:02}"
     assert without_letters.endswith("UTC-03")
     assert absolute(NOW).endswith("UTC")
+
+
+def test_pages_are_said_in_the_language_of_the_operator(as_viewer: Browser) -> None:
+    asked = {"Accept-Language": "fr-CH, fr;q=0.9, en;q=0.8"}
+    of_the_browser = as_viewer.get("/account/", headers=asked).get_data(as_text=True)
+    as_viewer.post("/account/", data={"timezone": "UTC", "language": "en"})
+    chosen = as_viewer.get("/account/", headers=asked).get_data(as_text=True)
+
+    assert '<html lang="fr">' in of_the_browser
+    assert "<h1>Votre compte</h1>" in of_the_browser
+    assert '<html lang="en">' in chosen
+    assert "<h1>Your account</h1>" in chosen
+
+
+def test_a_language_that_does_not_exist_is_refused(as_viewer: Browser) -> None:
+    given = {"timezone": "UTC", "language": "tlh"}
+    answer = as_viewer.post("/account/", data=given)
+
+    assert answer.status_code == 422
+    assert "Choose a language from the list." in answer.get_data(as_text=True)
+
+
+def test_the_answer_to_a_choice_is_in_the_chosen_language(as_viewer: Browser) -> None:
+    as_viewer.post("/account/", data={"timezone": "Europe/Paris", "language": "fr"})
+    page = as_viewer.get("/account/").get_data(as_text=True)
+
+    assert "L’heure affichée est celle de Europe/Paris." in page

@@ -84,6 +84,7 @@ def upgrade() -> None:
         sa.Column("sees_all", sa.Boolean(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("timezone", sa.String(length=64), nullable=True),
+        sa.Column("language", sa.String(length=8), nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_operators")),
         sa.UniqueConstraint("email", name=op.f("uq_operators_email")),
         sa.UniqueConstraint("fs_uniquifier", name=op.f("uq_operators_fs_uniquifier")),

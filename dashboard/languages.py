@@ -1,0 +1,66 @@
+"""The language of who is looking: every text on every page is said in it."""
+
+from __future__ import annotations
+
+from flask import Flask, g, has_request_context, request
+from flask_login import current_user
+
+from dashboard.security import OWN_CREDENTIALS
+from tasks.saying import LANGUAGES, language, say, say_many
+from tasks.saying.catalogs import catalog
+
+#: What stands in for all other languages.
+FIRST = next(iter(LANGUAGES))
+
+
+def own_language() -> str:
+    """Return the operator's language; the browser's where nobody has chosen one."""
+    if not has_request_context():
+        return FIRST
+    if "own_language" not in g:
+        chosen = current_user.language if current_user.is_authenticated else None
+        wanted = request.accept_languages.best_match(LANGUAGES)
+        g.own_language = chosen if chosen in LANGUAGES else wanted or FIRST
+    found: str = g.own_language
+    return found
+
+
+def speak(chosen: str | None) -> None:
+    """Say the rest of this request in a language that was just chosen."""
+    g.pop("own_language", None)
+    language.set(chosen or own_language())
+
+
+def _begin() -> None:
+    # Machines read English, whoever calls.
+    is_machine = request.blueprint in OWN_CREDENTIALS
+    language.set(FIRST if is_machine else own_language())
+
+
+def _end(_error: BaseException | None) -> None:
+    language.set(FIRST)
+
+
+def _gettext(text: str) -> str:
+    return catalog(language.get()).gettext(text)
+
+
+def _ngettext(one: str, many: str, n: int) -> str:
+    return catalog(language.get()).ngettext(one, many, n)
+
+
+def init_app(app: Flask) -> None:
+    """Set the language of every request, and let templates speak it.
+
+    In templates ``_("...")`` takes only texts that are written out there, since it
+    trusts their markup; whatever comes from a value goes through ``say``.
+    """
+    app.before_request(_begin)
+    app.teardown_request(_end)
+    app.jinja_env.add_extension("jinja2.ext.i18n")
+    app.jinja_env.install_gettext_callables(  # type: ignore[attr-defined]  # the extension's
+        _gettext, _ngettext, newstyle=True
+    )
+    app.jinja_env.globals.update(
+        say=say, say_many=say_many, own_language=own_language, languages=LANGUAGES
+    )
