@@ -68,7 +68,7 @@ def _add(made: Catalog, own: Catalog, key: str, wanted: Text | None) -> None:
 
 def said_in(string: str | Iterable[str] | None) -> bool:
     """Whether a text is translated, in all of its numbers."""
-    return all([string] if isinstance(string, str) else string) and bool(string)
+    return all(string if isinstance(string, (tuple, list)) else [string])
 
 
 def key_of(text: object) -> str:
