@@ -7,6 +7,8 @@ is kept in rows stays English: there nobody sets a language.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
 
@@ -14,7 +16,16 @@ from babel.support import LazyProxy
 
 from tasks.saying.catalogs import LANGUAGES, catalog
 
-__all__ = ["LANGUAGES", "language", "later", "mark", "say", "say_many", "written"]
+__all__ = [
+    "LANGUAGES",
+    "in_english",
+    "language",
+    "later",
+    "mark",
+    "say",
+    "say_many",
+    "written",
+]
 
 #: In which of LANGUAGES texts are said now.
 language: Final[ContextVar[str]] = ContextVar("language", default="en")
@@ -55,6 +66,16 @@ def mark(text: str, /) -> str:
 def later(text: str, /, **values: object) -> LazyProxy:
     """Return a text that is said each time it is shown: for labels of forms."""
     return LazyProxy(say, text, enable_cache=False, **values)
+
+
+@contextmanager
+def in_english() -> Iterator[None]:
+    """Say what is kept in rows, such as the summary of a deed, whoever asks."""
+    before = language.set("en")
+    try:
+        yield
+    finally:
+        language.reset(before)
 
 
 def written(count: int) -> str:
