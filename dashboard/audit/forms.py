@@ -10,25 +10,26 @@ from wtforms import DateTimeLocalField, Form, SelectChoice, SelectField, StringF
 from wtforms.validators import Length, Optional
 
 from dashboard.audit.queries import AuditFilter
+from tasks.saying import later
 
 #: What may be acted on, as the entries' subjects are called.
-SUBJECT_KINDS: Final = (
-    "rule",
-    "execution",
-    "scheduled_job",
-    "operation",
-    "lane",
-    "congregation",
-    "token",
-    "suppression",
-    "endpoint",
-    "delivery",
-    "engagement",
-    "contact",
-    "agent",
-    "contact_import",
-    "operator",
-)
+SUBJECT_KINDS: Final = {
+    "rule": later("Rule"),
+    "execution": later("Execution"),
+    "scheduled_job": later("Scheduled job"),
+    "operation": later("Operation"),
+    "lane": later("Lane"),
+    "congregation": later("Congregation"),
+    "token": later("Token"),
+    "suppression": later("Suppression"),
+    "endpoint": later("Endpoint"),
+    "delivery": later("Delivery"),
+    "engagement": later("Engagement"),
+    "contact": later("Contact"),
+    "agent": later("Agent"),
+    "contact_import": later("Contact import"),
+    "operator": later("Operator"),
+}
 #: What browsers send for a datetime-local field, with and without seconds.
 _FORMATS: Final = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]
 
@@ -36,24 +37,23 @@ _FORMATS: Final = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]
 class AuditFilterForm(Form):  # type: ignore[misc]  # WTForms has no types
     """Which entries to list; every field may be empty."""
 
-    actor = StringField("Who", [Length(max=255)])
+    actor = StringField(later("Who"), [Length(max=255)])
     action = StringField(
-        "Action", [Length(max=64)], render_kw={"placeholder": "rule. or rule.edited"}
+        later("Action"),
+        [Length(max=64)],
+        render_kw={"placeholder": later("rule. or rule.edited")},
     )
     kind = SelectField(
-        "Subject",
+        later("Subject"),
         choices=[
-            SelectChoice("", "Any"),
-            *(
-                SelectChoice(word, word.replace("_", " ").capitalize())
-                for word in SUBJECT_KINDS
-            ),
+            SelectChoice("", later("Any")),
+            *(SelectChoice(word, name) for word, name in SUBJECT_KINDS.items()),
         ],
         validate_choice=False,
     )
-    subject = StringField("Subject's id", [Length(max=128)])
-    since = DateTimeLocalField("From (UTC)", [Optional()], format=_FORMATS)
-    until = DateTimeLocalField("Before (UTC)", [Optional()], format=_FORMATS)
+    subject = StringField(later("Subject's id"), [Length(max=128)])
+    since = DateTimeLocalField(later("From (UTC)"), [Optional()], format=_FORMATS)
+    until = DateTimeLocalField(later("Before (UTC)"), [Optional()], format=_FORMATS)
 
     @classmethod
     def of(cls, args: MultiDict[str, str]) -> AuditFilterForm:

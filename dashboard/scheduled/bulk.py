@@ -13,13 +13,14 @@ from dashboard.scheduled.views import bp
 from dashboard.security import require
 from tasks.clock import utcnow
 from tasks.models import OperationKind
+from tasks.saying import say
 
 
 def _question() -> Question:
     form = JobFilter.read(NO_CHOICES)
     matching = form.matching(db.session(), utcnow()).as_json()
     back = url_for(".index", **form.query())
-    return Question(OperationKind.CANCEL_JOBS, back, "Scheduled", matching)
+    return Question(OperationKind.CANCEL_JOBS, back, say("Scheduled"), matching)
 
 
 @bp.post("/cancel")

@@ -15,6 +15,7 @@ from dashboard.filtering import ListFilter
 from dashboard.search.kinds import SEARCHED
 from tasks.models import JobState
 from tasks.operations.matching import Matching
+from tasks.saying import later
 
 #: Asks for jobs in every state; without a state, the list shows what is to come.
 ALL: Final = "all"
@@ -25,7 +26,7 @@ class JobFilter(ListFilter):
 
     searched = SEARCHED["scheduled"]
     state = HiddenField(
-        validators=[Optional(), AnyOf([*JobState, ALL], "must be a state")],
+        validators=[Optional(), AnyOf([*JobState, ALL], later("must be a state"))],
         filters=[clean],
     )
 

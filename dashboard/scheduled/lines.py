@@ -21,6 +21,7 @@ from tasks.models import (
 )
 from tasks.operations.allowed import NOT_PENDING
 from tasks.operations.matching import of_same
+from tasks.saying import say
 
 #: What is due within this span is watched closely.
 SOON: Final = timedelta(minutes=1)
@@ -61,7 +62,8 @@ class Line:
     @property
     def why_not(self) -> str | None:
         """Why it can be neither cancelled nor run now; None: it can."""
-        return NOT_PENDING.get(self.job.state)
+        why = NOT_PENDING.get(self.job.state)
+        return say(why) if why else None
 
     def is_soon(self, now: datetime) -> bool:
         """Whether its time comes within the next moments."""

@@ -24,6 +24,7 @@ from tasks.models import (
     ScheduledJob,
 )
 from tasks.operations.matching import Matching, narrow
+from tasks.saying import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ def detail(session: Session, job_id: UUID) -> Detail:
         .where(ScheduledJob.id == job_id)
     ).one_or_none()
     if row is None:
-        raise NotFound("unknown_scheduled_job", "There is no such scheduled job.")
+        raise NotFound("unknown_scheduled_job", say("There is no such scheduled job."))
     *columns, context = row
     line = Line(*columns)
     return Detail(

@@ -21,6 +21,7 @@ from tasks.errors import Conflict
 from tasks.operations.scheduled_jobs import cancel_job
 from tasks.operations.scheduled_jobs import run_now as let_run_now
 from tasks.operations.single import Answer
+from tasks.saying import say
 from tasks.search.conditions import SEARCH_WINDOW
 
 bp = Blueprint("scheduled", __name__, url_prefix="/scheduled")
@@ -83,9 +84,9 @@ def cancel(job_id: UUID) -> ResponseReturnValue:
     except Conflict as refused:
         return _refused(refused, job_id)
     if answer is Answer.DONE:
-        flash("Cancelled. It will not happen.", "success")
+        flash(say("Cancelled. It will not happen."), "success")
     else:
-        flash("It was cancelled already.", "info")
+        flash(say("It was cancelled already."), "info")
     db.session.commit()
     return back(".detail", job_id=job_id)
 
@@ -98,9 +99,11 @@ def run_now(job_id: UUID) -> ResponseReturnValue:
     except Conflict as refused:
         return _refused(refused, job_id)
     if answer is Answer.DONE:
-        flash("Its time is now: it becomes an execution within seconds.", "success")
+        flash(
+            say("Its time is now: it becomes an execution within seconds."), "success"
+        )
     else:
-        flash("Its time has come already; a worker takes it next.", "info")
+        flash(say("Its time has come already; a worker takes it next."), "info")
     db.session.commit()
     return back(".detail", job_id=job_id)
 
