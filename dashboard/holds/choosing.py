@@ -8,6 +8,7 @@ from dashboard.selection import confirmed_at, confirmed_id
 from tasks.errors import InvalidInput
 from tasks.holds.plans import Chosen, Plan
 from tasks.operations.releasing import MINUTES_MAX
+from tasks.saying import say
 
 MINUTES_USUAL = 30
 
@@ -23,7 +24,7 @@ def chosen() -> Chosen:
         plan = Plan(request.form.get("plan", ""))
     except ValueError:
         raise InvalidInput(
-            "no_plan", "Choose what becomes of what waits.", field="plan"
+            "no_plan", say("Choose what becomes of what waits."), field="plan"
         ) from None
     return Chosen(plan, _minutes(plan), confirmed_id(), confirmed_at())
 
@@ -35,7 +36,7 @@ def _minutes(plan: Plan) -> int:
     if not text.isascii() or not text.isdecimal() or len(text) > len(str(MINUTES_MAX)):
         raise InvalidInput(
             "minutes_out_of_bounds",
-            f"Give a number of minutes from 1 to {MINUTES_MAX}.",
+            say("Give a number of minutes from 1 to %(max)s.", max=str(MINUTES_MAX)),
             field="minutes",
         )
     return int(text)

@@ -15,16 +15,17 @@ from tasks.errors import InvalidInput
 from tasks.holds.finding import CHANNELS
 from tasks.holds.setting import WHY_MAX, What
 from tasks.models import Channel, Congregation
+from tasks.saying import later, say
 
 #: After how long a hold ends by itself; none: when somebody lifts it.
 ENDS: Final = {
-    "": ("When somebody lifts it", None),
-    "1h": ("In 1 hour", timedelta(hours=1)),
-    "4h": ("In 4 hours", timedelta(hours=4)),
-    "12h": ("In 12 hours", timedelta(hours=12)),
-    "1d": ("In 1 day", timedelta(days=1)),
-    "3d": ("In 3 days", timedelta(days=3)),
-    "7d": ("In 7 days", timedelta(days=7)),
+    "": (later("When somebody lifts it"), None),
+    "1h": (later("In 1 hour"), timedelta(hours=1)),
+    "4h": (later("In 4 hours"), timedelta(hours=4)),
+    "12h": (later("In 12 hours"), timedelta(hours=12)),
+    "1d": (later("In 1 day"), timedelta(days=1)),
+    "3d": (later("In 3 days"), timedelta(days=3)),
+    "7d": (later("In 7 days"), timedelta(days=7)),
 }
 #: Channels that no rule uses.
 _NO_RULES: Final = frozenset({Channel.DELIVERIES, Channel.NOTIFICATIONS})
@@ -35,41 +36,45 @@ class HoldForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
 
     rule_id = HiddenField()
     congregation_id = SelectField(
-        "Whose", invalid_choice_message="Choose a congregation from the list."
+        later("Whose"),
+        invalid_choice_message=later("Choose a congregation from the list."),
     )
     channel = SelectField(
-        "What", invalid_choice_message="Choose what is held from the list."
+        later("What"),
+        invalid_choice_message=later("Choose what is held from the list."),
     )
     why = StringField(
-        "Why",
+        later("Why"),
         filters=[clean],
-        description="Everybody who uses the console sees it while it is held.",
+        description=later("Everybody who uses the console sees it while it is held."),
         render_kw={"maxlength": WHY_MAX},
     )
     end = SelectField(
-        "Ends",
-        invalid_choice_message="Choose an end from the list.",
+        later("Ends"),
+        invalid_choice_message=later("Choose an end from the list."),
         choices=[SelectChoice(key, label) for key, (label, _) in ENDS.items()],
-        description="When it ends by itself, what waited goes out by and by, as far as "
-        "it is still of use. Lift it yourself to choose.",
+        description=later(
+            "When it ends by itself, what waited goes out by and by, as far as it is "
+            "still of use. Lift it yourself to choose."
+        ),
     )
 
     def offer(
         self, congregations: Sequence[Congregation], *, everywhere: bool, of_rule: bool
     ) -> None:
         """Say what may be chosen; a rule has its congregation already."""
-        all_ = [SelectChoice("", "All congregations")] if everywhere else []
+        all_ = [SelectChoice("", say("All congregations"))] if everywhere else []
         self.congregation_id.choices = [
             *all_,
             *(SelectChoice(str(one.id), one.name) for one in congregations),
         ]
         if of_rule:
             self.congregation_id.choices = [SelectChoice("", "")]
-        self.channel.choices = [SelectChoice("", "Everything that leaves")]
+        self.channel.choices = [SelectChoice("", say("Everything that leaves"))]
         for channel, text in CHANNELS.items():
             if not (of_rule and channel in _NO_RULES):
-                choice = SelectChoice(channel.value, f"Only {text}")
-                self.channel.choices.append(choice)
+                label = say("Only %(what)s", what=say(text))
+                self.channel.choices.append(SelectChoice(channel.value, label))
 
     @property
     def rule(self) -> UUID | None:
@@ -82,7 +87,7 @@ class HoldForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
             return UUID(self.rule_id.data) if self.rule_id.data else None
         except ValueError:
             raise InvalidInput(
-                "bad_rule", "That is no rule's id; begin at the rule's page."
+                "bad_rule", say("That is no rule's id; begin at the rule's page.")
             ) from None
 
     @property

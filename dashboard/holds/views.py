@@ -35,6 +35,7 @@ from tasks.holds.setting import hold as set_hold
 from tasks.lane import COUNT_CAP
 from tasks.models import Hold, new_id
 from tasks.operations.releasing import MINUTES_MAX
+from tasks.saying import say
 
 bp = Blueprint("holds", __name__, url_prefix="/holds")
 bp.record_once(give)
@@ -85,7 +86,7 @@ def create() -> ResponseReturnValue:
     db.session.commit()
     # What was looked at before begins within this time, or is looked at anew.
     time.sleep(FRESH_SECONDS)
-    flash("Held. From now on nothing of it leaves.", "success")
+    flash(say("Held. From now on nothing of it leaves."), "success")
     return redirect(url_for(".detail", hold_id=row.id), 303)
 
 
@@ -112,7 +113,7 @@ def lift(hold_id: UUID) -> ResponseReturnValue:
         again = find(session, hold_id)
         return _page(again, now, new_id(), refused), 422
     db.session.commit()
-    flash("Lifted. Nothing is held by it any more.", "success")
+    flash(say("Lifted. Nothing is held by it any more."), "success")
     if operation is None:
         return redirect(url_for(".index"), 303)
     return redirect(url_for("operations.detail", operation_id=operation.id), 303)
@@ -146,7 +147,7 @@ def _offered(form: HoldForm) -> str | None:
     session = db.session()
     rule = queries.rule_named(session, form.rule) if form.rule else None
     if form.rule and rule is None:
-        raise NotFound("unknown_rule", "There is no such rule.")
+        raise NotFound("unknown_rule", say("There is no such rule."))
     form.offer(
         queries.congregations(session),
         everywhere=current_operator().sees_all,
@@ -164,7 +165,9 @@ def _see_all() -> None:
     if not current_operator().sees_all:
         abort(
             403,
-            "It holds what leaves for every congregation, so only operators of all "
-            "congregations may set or lift it.",
+            say(
+                "It holds what leaves for every congregation, so only operators of all "
+                "congregations may set or lift it."
+            ),
         )
     set_scope(db.session(), g.allowed)

@@ -18,6 +18,7 @@ from tasks.errors import InvalidInput, NotFound
 from tasks.holds.flooding import LIMIT_MAX, limit_volume, watch_volume
 from tasks.holds.volumes import APPROVED_FOR, FACTOR, LEAST, n_this_hour, usual_of
 from tasks.models import VolumeLimit
+from tasks.saying import say
 
 
 class Mode(StrEnum):
@@ -47,7 +48,7 @@ def limit(rule_id: UUID) -> ResponseReturnValue:
         session.rollback()
         return _page(rule_id, refused.message), 422
     db.session.commit()
-    flash("Saved.", "success")
+    flash(say("Saved."), "success")
     return redirect(url_for("rules.detail", rule_id=rule_id), 303)
 
 
@@ -63,14 +64,14 @@ def _save(rule_id: UUID) -> None:
         number = int(text) if is_number else 0  # which the engine refuses in words
         limit_volume(session, rule_id, number, actor(), now=utcnow())
     else:
-        raise InvalidInput("no_mode", "Choose one of the three.")
+        raise InvalidInput("no_mode", say("Choose one of the three."))
 
 
 def _page(rule_id: UUID, error: str | None = None) -> str:
     session, now = db.session(), utcnow()
     rule = queries.rule_named(session, rule_id)
     if rule is None:
-        raise NotFound("unknown_rule", "There is no such rule.")
+        raise NotFound("unknown_rule", say("There is no such rule."))
     row = session.get(VolumeLimit, rule_id)
     known = Mode.USUAL
     if row is not None:

@@ -12,14 +12,22 @@ from sqlalchemy.orm import Session
 from tasks.db import Scope, scope_of
 from tasks.errors import NotFound
 from tasks.models import Channel, Hold
+from tasks.saying import mark, say
 
 #: What operators call the channels.
 CHANNELS: Final = {
-    Channel.EMAIL: "rules' mails",
-    Channel.WEBHOOK: "rules' webhooks",
-    Channel.NOTIFY: "rules' chat and push messages",
-    Channel.DELIVERIES: "deliveries to webhook endpoints",
-    Channel.NOTIFICATIONS: "notification mails",
+    Channel.EMAIL: mark("rules' mails"),
+    Channel.WEBHOOK: mark("rules' webhooks"),
+    Channel.NOTIFY: mark("rules' chat and push messages"),
+    Channel.DELIVERIES: mark("deliveries to webhook endpoints"),
+    Channel.NOTIFICATIONS: mark("notification mails"),
+}
+#: … and where it is plain whose they are.
+_OF_RULE: Final = {
+    **CHANNELS,
+    Channel.EMAIL: mark("mails"),
+    Channel.WEBHOOK: mark("webhooks"),
+    Channel.NOTIFY: mark("chat and push messages"),
 }
 
 
@@ -34,7 +42,7 @@ def find(session: Session, hold_id: UUID, *, lock: bool = False) -> Hold:
         wanted = wanted.with_for_update()
     row = session.scalars(wanted.execution_options(populate_existing=True)).first()
     if row is None:
-        raise NotFound("unknown_hold", "There is no such hold.")
+        raise NotFound("unknown_hold", say("There is no such hold."))
     return row
 
 
@@ -66,8 +74,13 @@ def in_words(channel: Channel | None, *, is_rule: bool, name: str | None) -> str
     >>> in_words(None, is_rule=False, name=None)
     'everything that leaves, of all congregations'
     """
-    text = CHANNELS[channel] if channel else "everything that leaves"
     if is_rule:
-        text = text.removeprefix("rules' ") if channel else "everything"
-        return f"{text} of the rule “{name or 'deleted'}”"
-    return f"{text} of {name}" if name else f"{text}, of all congregations"
+        rule = name or say("deleted")
+        if channel is None:
+            return say("everything of the rule “%(rule)s”", rule=rule)
+        text = say(_OF_RULE[channel])
+        return say("%(what)s of the rule “%(rule)s”", what=text, rule=rule)
+    text = say(CHANNELS[channel]) if channel else say("everything that leaves")
+    if name:
+        return say("%(what)s of %(congregation)s", what=text, congregation=name)
+    return say("%(what)s, of all congregations", what=text)

@@ -17,6 +17,7 @@ from tasks.holds.volumes import Usual, counts_of, hour_of, usual_of
 from tasks.models import Hold, HoldKind, VolumeLimit
 from tasks.operations.audit import SYSTEM, Actor, Subject, record
 from tasks.operations.rule_rows import find_rule
+from tasks.saying import say
 
 HELD_BY: Final = "Carillon"
 #: The largest limit that can be set for a rule.
@@ -108,7 +109,10 @@ def limit_volume(
     if hold_above is not None and not 1 <= hold_above <= LIMIT_MAX:
         raise InvalidInput(
             "limit_out_of_bounds",
-            f"Give a number of executions an hour from 1 to {LIMIT_MAX}.",
+            say(
+                "Give a number of executions an hour from 1 to %(max)s.",
+                max=str(LIMIT_MAX),
+            ),
             field="hold_above",
         )
     row = session.get(VolumeLimit, rule_id) or VolumeLimit(

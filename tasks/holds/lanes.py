@@ -26,6 +26,7 @@ from tasks.operations.audit import Actor
 from tasks.operations.kinds import THEN_RESUME, Asked
 from tasks.operations.lanes import resume_lane
 from tasks.operations.starting import start
+from tasks.saying import say
 
 EXECUTIONS: Final = "executions"
 JOBS: Final = "scheduled_jobs"
@@ -45,7 +46,7 @@ def overdue(session: Session, lane: str, now: datetime) -> Outlook:
         NotFound: the lane knows no plans.
     """
     if lane not in PLANS:
-        raise NotFound("no_plan", "This lane takes up what is due, oldest first.")
+        raise NotFound("no_plan", say("This lane takes up what is due, oldest first."))
     if lane == EXECUTIONS:
         return outlook(session, _overdue(now), now)
     jobs = session.scalars(
@@ -77,10 +78,10 @@ def resume_with(
         resume_lane(session, lane, actor, now=now)
         return None
     if chosen.plan not in PLANS.get(lane, ()):
-        raise Conflict("no_such_plan", "This lane does not know that plan.")
+        raise Conflict("no_such_plan", say("This lane does not know that plan."))
     setting = session.get(LaneSetting, lane, with_for_update=True)
     if setting is None or not setting.is_paused:
-        raise Conflict("not_paused", "The lane is not paused any more.")
+        raise Conflict("not_paused", say("The lane is not paused any more."))
     matching = _overdue(chosen.high_water) | {THEN_RESUME: lane}
     if lane == EXECUTIONS:
         return begin(session, matching, chosen, actor, now=now)

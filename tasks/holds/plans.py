@@ -37,6 +37,7 @@ from tasks.operations.bulk import count
 from tasks.operations.kinds import Asked, rows_of
 from tasks.operations.releasing import MINUTES, MINUTES_MAX
 from tasks.operations.starting import start
+from tasks.saying import say
 
 #: Rows that are looked at before somebody decides; the rest is looked at when it goes.
 LOOK_MAX: Final = 1_000
@@ -177,7 +178,7 @@ def refuse_minutes(minutes: int) -> None:
     if not 1 <= minutes <= MINUTES_MAX:
         raise InvalidInput(
             "minutes_out_of_bounds",
-            f"Give a number of minutes from 1 to {MINUTES_MAX}.",
+            say("Give a number of minutes from 1 to %(max)s.", max=str(MINUTES_MAX)),
             field="minutes",
         )
 

@@ -15,6 +15,7 @@ from tasks.errors import Conflict, InvalidInput, NotFound
 from tasks.holds.finding import find, holds_now, in_words, is_active
 from tasks.models import Channel, Congregation, Hold, HoldKind, Rule
 from tasks.operations.audit import Actor, Subject, record
+from tasks.saying import in_english, say
 
 WHY_MAX: Final = 300
 #: A hold that ends by itself ends within this time.
@@ -48,11 +49,14 @@ def hold(
         NotFound: the session sees no such congregation or rule.
         Conflict: the same is held already.
     """
-    what, named = _named(session, what)
+    what, name = _named(session, what)
     why = _reason(why)
     _refuse_end(until, now)
     if _same(session, what, now) is not None:
-        raise Conflict("held_already", f"{named} is held already; see the list.")
+        told = say(
+            "%(what)s is held already; see the list.", what=_in_words(what, name)
+        )
+        raise Conflict("held_already", told)
     row = Hold(
         kind=HoldKind.OPERATOR,
         congregation_id=what.congregation_id,
@@ -65,7 +69,8 @@ def hold(
     )
     session.add(row)
     session.flush()
-    audit(session, row, actor, "set", f"Held {named}: {why}")
+    with in_english():
+        audit(session, row, actor, "set", f"Held {_in_words(what, name)}: {why}")
     return row
 
 
@@ -102,16 +107,18 @@ def audit(session: Session, row: Hold, actor: Actor, verb: str, summary: str) ->
     record(session, actor, f"hold.{verb}", subject, summary, after=after)
 
 
-def _named(session: Session, what: What) -> tuple[What, str]:
-    """Return what is meant with its congregation, and in words."""
+def _in_words(what: What, name: str | None) -> str:
+    return in_words(what.channel, is_rule=what.rule_id is not None, name=name)
+
+
+def _named(session: Session, what: What) -> tuple[What, str | None]:
+    """Return what is meant with its congregation, and the rule's or its name."""
     if what.rule_id is not None:
         rule = session.scalars(select(Rule).where(Rule.id == what.rule_id)).first()
         if rule is None or rule.deleted_at is not None:
-            raise NotFound("unknown_rule", "There is no such rule.", field="rule_id")
-        return (
-            What(rule.congregation_id, what.channel, rule.id),
-            in_words(what.channel, is_rule=True, name=rule.name),
-        )
+            told = say("There is no such rule.")
+            raise NotFound("unknown_rule", told, field="rule_id")
+        return What(rule.congregation_id, what.channel, rule.id), rule.name
     if what.congregation_id is not None:
         wanted = select(Congregation.name).where(
             Congregation.id == what.congregation_id
@@ -120,29 +127,35 @@ def _named(session: Session, what: What) -> tuple[What, str]:
         if name is None:
             raise NotFound(
                 "unknown_congregation",
-                "There is no such congregation.",
+                say("There is no such congregation."),
                 field="congregation_id",
             )
-        return what, in_words(what.channel, is_rule=False, name=name)
+        return what, name
     if scope_of(session) is not Scope.EVERY:
         raise InvalidInput(
             "not_everywhere",
-            "Only operators of all congregations may hold what leaves for all of them.",
+            say(
+                "Only operators of all congregations may hold what leaves for all of "
+                "them."
+            ),
             field="congregation_id",
         )
-    return what, in_words(what.channel, is_rule=False, name=None)
+    return what, None
 
 
 def _reason(why: str) -> str:
     why = " ".join(why.split())
     if not why:
-        raise InvalidInput(
-            "why_missing", "Say why; everybody sees it while it is held.", field="why"
-        )
+        told = say("Say why; everybody sees it while it is held.")
+        raise InvalidInput("why_missing", told, field="why")
     if len(why) > WHY_MAX:
         raise InvalidInput(
             "why_too_long",
-            f"The reason has {len(why)} characters; at most {WHY_MAX} are kept.",
+            say(
+                "The reason has %(n)s characters; at most %(max)s are kept.",
+                n=str(len(why)),
+                max=str(WHY_MAX),
+            ),
             field="why",
         )
     return why
@@ -152,13 +165,15 @@ def _refuse_end(until: datetime | None, now: datetime) -> None:
     if until is None:
         return
     if until <= now:
-        raise InvalidInput(
-            "until_past", "That is past already; give a later time.", field="until"
-        )
+        told = say("That is past already; give a later time.")
+        raise InvalidInput("until_past", told, field="until")
     if until > now + LONGEST:
         raise InvalidInput(
             "until_far",
-            f"A hold ends within {LONGEST.days} days; leave it open instead.",
+            say(
+                "A hold ends within %(days)s days; leave it open instead.",
+                days=LONGEST.days,
+            ),
             field="until",
         )
 
