@@ -26,6 +26,7 @@ from tasks.congregation.names import folded
 from tasks.errors import InvalidInput, NotFound
 from tasks.models import Congregation, Member
 from tasks.operations.audit import Actor
+from tasks.saying import later, say
 
 #: Congregations, and members, that one choice of a form offers at most.
 CHOICES_MAX: Final = 1_000
@@ -58,7 +59,9 @@ class DayField(Field):  # type: ignore[misc]  # WTForms has no types
         try:
             self.data = date.fromisoformat(self.raw)
         except ValueError as error:
-            raise ValueError("Give a day that exists, such as 2026-03-10.") from error
+            raise ValueError(
+                say("Give a day that exists, such as 2026-03-10.")
+            ) from error
 
     def _value(self) -> str:
         return self.data.isoformat() if self.data else getattr(self, "raw", "")
@@ -82,9 +85,9 @@ class WithinForm(OfficeForm):
     """A form of something new: it says in which congregation."""
 
     congregation_id = SelectField(
-        "Congregation",
-        [InputRequired("Choose a congregation.")],
-        invalid_choice_message="Choose a congregation.",
+        later("Congregation"),
+        [InputRequired(later("Choose a congregation."))],
+        invalid_choice_message=later("Choose a congregation."),
     )
 
     def offer_places(self, places: Sequence[Place]) -> None:
@@ -119,7 +122,7 @@ def place(session: Session, congregation_id: UUID) -> Place:
     """
     row = session.get(Congregation, congregation_id)
     if row is None:
-        raise NotFound("unknown_congregation", "There is no such congregation.")
+        raise NotFound("unknown_congregation", say("There is no such congregation."))
     return _place(row, utcnow())
 
 

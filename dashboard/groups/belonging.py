@@ -11,6 +11,7 @@ from dashboard.groups.views import bp
 from dashboard.office import attempt, chosen_id
 from tasks.congregation.people import enrolling, groups
 from tasks.models import new_id
+from tasks.saying import say
 
 
 @bp.post("/<uuid:group_id>/members")
@@ -20,7 +21,7 @@ def add_member(group_id: UUID) -> ResponseReturnValue:
     member_id = chosen_id(request.form.get("member_id")) or new_id()
     return attempt(
         lambda session, who, _: enrolling.add_member(session, group_id, member_id, who),
-        "Added.",
+        say("Added."),
         url_for(".detail", group_id=group_id),
     )
 
@@ -32,7 +33,7 @@ def remove_member(group_id: UUID, member_id: UUID) -> ResponseReturnValue:
         lambda session, who, _: enrolling.remove_member(
             session, group_id, member_id, who
         ),
-        "Taken out; the member stays in the congregation.",
+        say("Taken out; the member stays in the congregation."),
         url_for(".detail", group_id=group_id),
     )
 
@@ -42,6 +43,6 @@ def delete(group_id: UUID) -> ResponseReturnValue:
     """Delete a group."""
     return attempt(
         lambda session, who, _: groups.delete_group(session, group_id, who),
-        "The group is deleted; its members stay.",
+        say("The group is deleted; its members stay."),
         url_for(".index"),
     )

@@ -9,21 +9,24 @@ from wtforms import SelectChoice, SelectField, StringField
 
 from dashboard.office import OfficeForm, chosen_id
 from tasks.congregation.people.groups import NAME_MAX, GroupDraft
+from tasks.saying import later
 
 
 class GroupForm(OfficeForm):
     """What an operator may say about a group."""
 
-    name = StringField("Name", render_kw={"maxlength": NAME_MAX})
-    responsible_id = SelectField("Responsible", validate_choice=False)
+    name = StringField(later("Name"), render_kw={"maxlength": NAME_MAX})
+    responsible_id = SelectField(later("Responsible"), validate_choice=False)
     deputy_id = SelectField(
-        "Deputy", validate_choice=False, description="Stands in; may be nobody."
+        later("Deputy"),
+        validate_choice=False,
+        description=later("Stands in; may be nobody."),
     )
 
     def offer(self, members: Sequence[SelectChoice]) -> None:
         """Say who may be chosen."""
-        self.responsible_id.choices = [SelectChoice("", "Choose …"), *members]
-        self.deputy_id.choices = [SelectChoice("", "Nobody"), *members]
+        self.responsible_id.choices = [SelectChoice("", later("Choose …")), *members]
+        self.deputy_id.choices = [SelectChoice("", later("Nobody")), *members]
 
     def chosen(self) -> tuple[UUID | None, ...]:
         """Return who is chosen already."""

@@ -25,6 +25,7 @@ from dashboard.web import render
 from tasks.congregation.people import groups as engine
 from tasks.errors import InvalidInput
 from tasks.models import Group
+from tasks.saying import say
 
 bp: Final = Blueprint("groups", __name__, url_prefix="/groups")
 
@@ -78,7 +79,7 @@ def create() -> ResponseReturnValue:
         form.refuse(refused)
         return _new(form, within), 422
     db.session.commit()
-    flash(f"The group {row.name} is made.", "success")
+    flash(say("The group %(name)s is made.", name=row.name), "success")
     return redirect(url_for(".detail", group_id=row.id), 303)
 
 
@@ -104,7 +105,7 @@ def update(group_id: UUID) -> ResponseReturnValue:
         form.refuse(refused)
         return _edit(form, engine.group(session, group_id)), 422
     db.session.commit()
-    flash("Saved.", "success")
+    flash(say("Saved."), "success")
     return redirect(url_for(".detail", group_id=group_id), 303)
 
 

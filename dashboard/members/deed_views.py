@@ -11,6 +11,7 @@ from dashboard.members.views import bp
 from dashboard.office import Deed, asked_day, attempt
 from tasks.congregation.people import contacts, leaving
 from tasks.congregation.retention import holding
+from tasks.saying import say
 
 
 @bp.post("/<uuid:member_id>/leave")
@@ -20,7 +21,7 @@ def leave(member_id: UUID) -> ResponseReturnValue:
     return _do(
         member_id,
         lambda session, who, now: leaving.leave(session, member_id, on, who, now),
-        "Written down. What is held still can be given back on this page.",
+        say("Written down. What is held still can be given back on this page."),
     )
 
 
@@ -30,7 +31,7 @@ def come_back(member_id: UUID) -> ResponseReturnValue:
     return _do(
         member_id,
         lambda session, who, now: leaving.come_back(session, member_id, who, now),
-        "Welcome back: nothing will be anonymised.",
+        say("Welcome back: nothing will be anonymised."),
     )
 
 
@@ -43,7 +44,7 @@ def hold(member_id: UUID) -> ResponseReturnValue:
         lambda session, who, now: holding.hold(
             session, member_id, until, why, who, now=now
         ),
-        "Held: until then nothing is anonymised.",
+        say("Held: until then nothing is anonymised."),
     )
 
 
@@ -53,7 +54,7 @@ def release(member_id: UUID) -> ResponseReturnValue:
     return _do(
         member_id,
         lambda session, who, now: holding.end_hold(session, member_id, who, now=now),
-        "The hold is over.",
+        say("The hold is over."),
     )
 
 
@@ -66,7 +67,7 @@ def add_contact(member_id: UUID) -> ResponseReturnValue:
         lambda session, who, _: contacts.add_contact(
             session, member_id, actor=who, **given
         ),
-        "Added.",
+        say("Added."),
     )
 
 
@@ -78,7 +79,7 @@ def remove_contact(member_id: UUID, emergency_id: UUID) -> ResponseReturnValue:
         lambda session, who, _: contacts.remove_contact(
             session, member_id, emergency_id, who
         ),
-        "Removed.",
+        say("Removed."),
     )
 
 
@@ -91,7 +92,7 @@ def give_consent(member_id: UUID) -> ResponseReturnValue:
         lambda session, who, now: contacts.give_consent(
             session, member_id, kind, who, now
         ),
-        "Written down.",
+        say("Written down."),
     )
 
 
@@ -104,7 +105,7 @@ def withdraw_consent(member_id: UUID) -> ResponseReturnValue:
         lambda session, who, now: contacts.withdraw_consent(
             session, member_id, kind, who, now
         ),
-        "Written down: it holds no more.",
+        say("Written down: it holds no more."),
     )
 
 

@@ -17,6 +17,7 @@ from dashboard.web import render
 from tasks.clock import utcnow
 from tasks.congregation.people.members import create_member, edit_member
 from tasks.errors import InvalidInput
+from tasks.saying import say
 
 
 @bp.get("/new")
@@ -42,7 +43,7 @@ def create() -> ResponseReturnValue:
             form.refuse(refused)
         else:
             db.session.commit()
-            flash(f"{row.name} is a member now.", "success")
+            flash(say("%(name)s is a member now.", name=row.name), "success")
             return redirect(url_for(".detail", member_id=row.id), 303)
     return _new(form), 422
 
@@ -71,7 +72,7 @@ def update(member_id: UUID) -> ResponseReturnValue:
             form.refuse(refused)
         else:
             db.session.commit()
-            flash("Saved.", "success")
+            flash(say("Saved."), "success")
             return redirect(url_for(".detail", member_id=member_id), 303)
     row = queries.member(session, member_id).row
     return render("members/edit.html", row=row, form=form), 422

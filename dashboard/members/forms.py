@@ -19,37 +19,44 @@ from tasks.congregation.people import members
 from tasks.congregation.people.members import MemberDraft
 from tasks.congregation.texts import NOTES_MAX
 from tasks.models import Member
+from tasks.saying import later
 
 _GENDERS = [
-    SelectChoice("", "Not known"),
-    SelectChoice("female", "Female"),
-    SelectChoice("male", "Male"),
+    SelectChoice("", later("Not known")),
+    SelectChoice("female", later("Female")),
+    SelectChoice("male", later("Male")),
 ]
 
 
 class MemberForm(OfficeForm):
     """What an operator may say about a member."""
 
-    first_name = StringField("First name", render_kw={"maxlength": members.NAME_MAX})
-    last_name = StringField("Last name", render_kw={"maxlength": members.NAME_MAX})
-    gender = SelectField("Gender", choices=_GENDERS, validate_choice=False)
-    birth_date = DayField("Born")
-    baptism_date = DayField("Baptised")
-    joined_on = DayField("Member since")
-    inactive_on = DayField(
-        "Inactive since",
-        description="Empty while active. Who is inactive gets no territory.",
+    first_name = StringField(
+        later("First name"), render_kw={"maxlength": members.NAME_MAX}
     )
-    email = EmailField("E-mail", render_kw={"autocomplete": "off"})
-    phone = TelField("Phone", render_kw={"maxlength": members.PHONE_MAX})
-    address = StringField("Address", render_kw={"maxlength": members.ADDRESS_MAX})
-    is_publisher = BooleanField("Publisher", default=True)
-    is_elder = BooleanField("Elder")
-    is_servant = BooleanField("Servant")
-    is_anointed = BooleanField("Anointed")
+    last_name = StringField(
+        later("Last name"), render_kw={"maxlength": members.NAME_MAX}
+    )
+    gender = SelectField(later("Gender"), choices=_GENDERS, validate_choice=False)
+    birth_date = DayField(later("Born"))
+    baptism_date = DayField(later("Baptised"))
+    joined_on = DayField(later("Member since"))
+    inactive_on = DayField(
+        later("Inactive since"),
+        description=later("Empty while active. Who is inactive gets no territory."),
+    )
+    email = EmailField(later("E-mail"), render_kw={"autocomplete": "off"})
+    phone = TelField(later("Phone"), render_kw={"maxlength": members.PHONE_MAX})
+    address = StringField(
+        later("Address"), render_kw={"maxlength": members.ADDRESS_MAX}
+    )
+    is_publisher = BooleanField(later("Publisher"), default=True)
+    is_elder = BooleanField(later("Elder"))
+    is_servant = BooleanField(later("Servant"))
+    is_anointed = BooleanField(later("Anointed"))
     notes = TextAreaField(
-        "Notes",
-        description="Forgotten together with the member.",
+        later("Notes"),
+        description=later("Forgotten together with the member."),
         render_kw={"maxlength": NOTES_MAX},
     )
 

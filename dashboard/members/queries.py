@@ -23,15 +23,16 @@ from tasks.models import (
     Member,
     Territory,
 )
+from tasks.saying import mark, say
 
 #: The tabs: word in the address -> what stands there.
 TABS: Final[Mapping[str, str]] = {
-    "": "Here",
-    "inactive": "Inactive",
-    "left": "Left",
-    "held": "Held",
-    "anonymised": "Anonymised",
-    "all": "All",
+    "": mark("Here"),
+    "inactive": mark("Inactive"),
+    "left": mark("Left"),
+    "held": mark("Held"),
+    "anonymised": mark("Anonymised"),
+    "all": mark("All"),
 }
 _SHOWN_MAX: Final = 50
 _WORDS_MAX: Final = 6
@@ -85,7 +86,7 @@ def member(session: Session, member_id: UUID) -> One:
         .execution_options(populate_existing=True)
     ).one_or_none()
     if found is None:
-        raise NotFound("unknown_member", "There is no such member.")
+        raise NotFound("unknown_member", say("There is no such member."))
     row, congregation, group = found
     return One(
         row,
@@ -110,7 +111,7 @@ def _of_tab(tab: str) -> tuple[ColumnElement[bool], ...]:
     }
     if tab not in conditions:
         raise InvalidInput(
-            "bad_filter", "The filter in this address cannot be read.", field="tab"
+            "bad_filter", say("The filter in this address cannot be read."), field="tab"
         )
     return conditions[tab]
 

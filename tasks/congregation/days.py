@@ -16,6 +16,7 @@ from sqlalchemy.sql.functions import FunctionElement
 from tasks.automation.zones import first_zone
 from tasks.errors import NotFound
 from tasks.models.congregation import Congregation
+from tasks.saying import say
 
 
 def local_day(now: datetime, timezone: str) -> date:
@@ -38,7 +39,7 @@ def today_of(session: Session, congregation_id: UUID, now: datetime) -> date:
         select(Congregation.timezone).where(Congregation.id == congregation_id)
     )
     if timezone is None:
-        raise NotFound("unknown_congregation", "There is no such congregation.")
+        raise NotFound("unknown_congregation", say("There is no such congregation."))
     return local_day(now, timezone)
 
 
@@ -58,7 +59,7 @@ def locked(session: Session, congregation_id: UUID) -> Congregation:
         .execution_options(populate_existing=True)
     )
     if row is None:
-        raise NotFound("unknown_congregation", "There is no such congregation.")
+        raise NotFound("unknown_congregation", say("There is no such congregation."))
     return row
 
 

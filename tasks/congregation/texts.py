@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Final, TypeVar
 
 from tasks.errors import InvalidInput
+from tasks.saying import say
 
 Word = TypeVar("Word", bound=StrEnum)
 NOTES_MAX: Final = 2_000
@@ -21,19 +22,23 @@ def line(
     """Return one line of text without blanks around it.
 
     Args:
-        what: how the sentence calls it, such as "A name".
+        what: how the sentence calls it, as it is said, such as "A name".
 
     Raises:
         InvalidInput: it is empty and required, too long, or does not print.
     """
     found = " ".join(value.split())
     if required and not found:
-        raise InvalidInput("missing", f"{what} is needed.", field=field)
+        raise InvalidInput(
+            "missing", say("%(what)s is needed.", what=what), field=field
+        )
     _refuse_long(found, field, most, what)
     if not found.isprintable():
         raise InvalidInput(
             "unprintable",
-            f"{what} holds characters that do not print; type it anew.",
+            say(
+                "%(what)s holds characters that do not print; type it anew.", what=what
+            ),
             field=field,
         )
     return found
@@ -46,11 +51,11 @@ def notes(value: str, field: str = "notes") -> str:
         InvalidInput: it is too long, or holds control characters.
     """
     found = value.replace("\r\n", "\n").strip()
-    _refuse_long(found, field, NOTES_MAX, "The text")
+    _refuse_long(found, field, NOTES_MAX, say("The text"))
     if not all(char.isprintable() or char in "\n\t" for char in found):
         raise InvalidInput(
             "unprintable",
-            "The text holds characters that do not print; type it anew.",
+            say("The text holds characters that do not print; type it anew."),
             field=field,
         )
     return found
@@ -65,7 +70,12 @@ def day(value: date | None, field: str, *, what: str) -> date | None:
     if value is not None and not FIRST_DAY <= value <= LAST_DAY:
         raise InvalidInput(
             "day_out_of_range",
-            f"{what} must lie between {FIRST_DAY:%Y} and {LAST_DAY:%Y}.",
+            say(
+                "%(what)s must lie between %(first)s and %(last)s.",
+                what=what,
+                first=f"{FIRST_DAY:%Y}",
+                last=f"{LAST_DAY:%Y}",
+            ),
             field=field,
         )
     return value
@@ -79,7 +89,9 @@ def some_day(value: date | None, field: str, *, what: str) -> date:
     """
     found = day(value, field, what=what)
     if found is None:
-        raise InvalidInput("missing", f"{what} is needed.", field=field)
+        raise InvalidInput(
+            "missing", say("%(what)s is needed.", what=what), field=field
+        )
     return found
 
 
@@ -92,7 +104,9 @@ def one_of(value: str, words: type[Word], field: str) -> Word:
     if value not in {*words}:
         known = ", ".join(words)
         raise InvalidInput(
-            "unknown_word", f"Choose one of these: {known}.", field=field
+            "unknown_word",
+            say("Choose one of these: %(known)s.", known=known),
+            field=field,
         )
     return words(value)
 
@@ -101,6 +115,11 @@ def _refuse_long(text: str, field: str, most: int, what: str) -> None:
     if len(text) > most:
         raise InvalidInput(
             "too_long",
-            f"{what} has at most {most} characters; this one has {len(text)}.",
+            say(
+                "%(what)s has at most %(max)s characters; this one has %(length)s.",
+                what=what,
+                max=str(most),
+                length=str(len(text)),
+            ),
             field=field,
         )

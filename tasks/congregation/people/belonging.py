@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from tasks.errors import Conflict, InvalidInput
 from tasks.models import Group, GroupMember, Member
+from tasks.saying import say
 
 
 def one(session: Session, congregation_id: UUID, member_id: UUID, field: str) -> None:
@@ -20,9 +21,9 @@ def one(session: Session, congregation_id: UUID, member_id: UUID, field: str) ->
     """
     row = session.get(Member, member_id)
     if row is None or row.congregation_id != congregation_id:
-        raise InvalidInput("unknown_member", "Choose a member.", field=field)
+        raise InvalidInput("unknown_member", say("Choose a member."), field=field)
     if row.left_on is not None or row.anonymised_at is not None:
-        raise InvalidInput("has_left", "This member has left.", field=field)
+        raise InvalidInput("has_left", say("This member has left."), field=field)
 
 
 def refuse_heads(
@@ -45,7 +46,10 @@ def refuse_heads(
     if (other := session.scalar(heads.limit(1))) is not None:
         raise Conflict(
             "leads_group",
-            f"This member leads the group “{other.name}”, and can be in one only.",
+            say(
+                "This member leads the group “%(name)s”, and can be in one only.",
+                name=other.name,
+            ),
             field=field,
         )
 

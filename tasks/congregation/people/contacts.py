@@ -14,15 +14,16 @@ from tasks.congregation.texts import line
 from tasks.errors import Conflict, InvalidInput, NotFound
 from tasks.models import Consent, EmergencyContact, Member, new_id
 from tasks.operations.audit import Actor, Subject, record
+from tasks.saying import mark, say
 
 CONTACTS_MAX: Final = 10
 NAME_MAX: Final = 200
 RELATION_MAX: Final = 80
 #: What members may agree to -> how operators read it.
 CONSENTS: Final = {
-    "email": "receives mails",
-    "photo": "may be seen on photographs",
-    "directory": "stands in the directory",
+    "email": mark("receives mails"),
+    "photo": mark("may be seen on photographs"),
+    "directory": mark("stands in the directory"),
 }
 
 
@@ -46,15 +47,18 @@ def add_contact(
     mine = select(func.count()).where(EmergencyContact.member_id == member_id)
     if (session.scalar(mine) or 0) >= CONTACTS_MAX:
         raise Conflict(
-            "too_many", f"A member has at most {CONTACTS_MAX} contacts; remove one."
+            "too_many",
+            say("A member has at most %(max)s contacts; remove one.", max=CONTACTS_MAX),
         )
     row = EmergencyContact(
         id=new_id(),
         congregation_id=member.congregation_id,
         member_id=member_id,
-        name=line(name, "name", NAME_MAX, what="A name", required=True),
-        phone=line(phone, "phone", PHONE_MAX, what="A phone number", required=True),
-        relation=line(relation, "relation", RELATION_MAX, what="The relation"),
+        name=line(name, "name", NAME_MAX, what=say("A name"), required=True),
+        phone=line(
+            phone, "phone", PHONE_MAX, what=say("A phone number"), required=True
+        ),
+        relation=line(relation, "relation", RELATION_MAX, what=say("The relation")),
     )
     session.add(row)
     session.flush()
@@ -73,7 +77,7 @@ def remove_contact(
     member = living(session, member_id)
     row = session.get(EmergencyContact, contact_id)
     if row is None or row.member_id != member_id:
-        raise NotFound("unknown_contact", "There is no such contact.")
+        raise NotFound("unknown_contact", say("There is no such contact."))
     session.delete(row)
     _note(session, actor, member, "edited", "Removed an emergency contact.")
 
@@ -90,9 +94,11 @@ def give_consent(
     """
     member = living(session, member_id)
     if kind not in CONSENTS:
-        raise InvalidInput("unknown_consent", "Choose what is agreed to.", field="kind")
+        raise InvalidInput(
+            "unknown_consent", say("Choose what is agreed to."), field="kind"
+        )
     if session.scalar(_holding(member_id, kind)) is not None:
-        raise Conflict("consent_holds", "The member has agreed to that already.")
+        raise Conflict("consent_holds", say("The member has agreed to that already."))
     row = Consent(
         id=new_id(),
         congregation_id=member.congregation_id,
@@ -119,7 +125,7 @@ def withdraw_consent(
     member = living(session, member_id)
     row = session.scalar(_holding(member_id, kind))
     if row is None:
-        raise Conflict("no_consent", "The member has not agreed to that.")
+        raise Conflict("no_consent", say("The member has not agreed to that."))
     row.withdrawn_at = now
     _note(session, actor, member, "withdrew", "A member took a consent back.")
 

@@ -14,6 +14,7 @@ from tasks.congregation.people.groups import group, note
 from tasks.errors import Conflict
 from tasks.models import GroupMember
 from tasks.operations.audit import Actor
+from tasks.saying import say
 
 MEMBERS_MAX: Final = 500
 
@@ -33,7 +34,9 @@ def add_member(session: Session, group_id: UUID, member_id: UUID, actor: Actor) 
     mine = select(func.count()).where(GroupMember.group_id == row.id)
     if (session.scalar(mine) or 0) >= MEMBERS_MAX:
         raise Conflict(
-            "group_full", f"A group has at most {MEMBERS_MAX} members.", field="member"
+            "group_full",
+            say("A group has at most %(max)s members.", max=MEMBERS_MAX),
+            field="member",
         )
     put(session, row, {member_id})
     note(session, actor, row, "edited", f"Put a member into “{row.name}”.")
@@ -52,8 +55,10 @@ def remove_member(
     if member_id in (row.responsible_id, row.deputy_id):
         raise Conflict(
             "leads_group",
-            "Who is responsible for a group, and the deputy, belong to it. Put "
-            "somebody else in their place first.",
+            say(
+                "Who is responsible for a group, and the deputy, belong to it. Put "
+                "somebody else in their place first."
+            ),
         )
     session.execute(
         delete(GroupMember).where(

@@ -15,6 +15,7 @@ from tasks.congregation.texts import line
 from tasks.errors import Conflict, InvalidInput, NotFound
 from tasks.models import Group, new_id
 from tasks.operations.audit import Actor, Subject, record
+from tasks.saying import say
 
 NAME_MAX: Final = 120
 
@@ -95,7 +96,7 @@ def group(session: Session, group_id: UUID) -> Group:
     """
     row = session.get(Group, group_id)
     if row is None:
-        raise NotFound("unknown_group", "There is no such group.")
+        raise NotFound("unknown_group", say("There is no such group."))
     return row
 
 
@@ -103,15 +104,16 @@ def _checked(
     session: Session, congregation_id: UUID, draft: GroupDraft, but: UUID | None
 ) -> tuple[str, UUID]:
     """Return the name and who is responsible, as they are kept."""
-    name = line(draft.name, "name", NAME_MAX, what="A name", required=True)
+    name = line(draft.name, "name", NAME_MAX, what=say("A name"), required=True)
     others = select(Group).where(Group.congregation_id == congregation_id)
     others = others.where(Group.id != but) if but else others
     if session.scalar(others.where(Group.name == name)) is not None:
-        raise Conflict("name_taken", f"There is a group “{name}”.", field="name")
+        said = say("There is a group “%(name)s”.", name=name)
+        raise Conflict("name_taken", said, field="name")
     head = draft.responsible_id
     if head is None:
         raise InvalidInput(
-            "missing", "Choose who is responsible.", field="responsible_id"
+            "missing", say("Choose who is responsible."), field="responsible_id"
         )
     one(session, congregation_id, head, "responsible_id")
     refuse_heads(session, congregation_id, head, but, "responsible_id")
@@ -120,7 +122,7 @@ def _checked(
         refuse_heads(session, congregation_id, draft.deputy_id, but, "deputy_id")
     if draft.deputy_id == head:
         raise InvalidInput(
-            "own_deputy", "Nobody is their own deputy.", field="deputy_id"
+            "own_deputy", say("Nobody is their own deputy."), field="deputy_id"
         )
     return name, head
 

@@ -13,6 +13,7 @@ from tasks.congregation.texts import some_day
 from tasks.errors import Conflict, InvalidInput
 from tasks.models import Member
 from tasks.operations.audit import Actor
+from tasks.saying import say
 
 
 def leave(
@@ -27,13 +28,16 @@ def leave(
     """
     row = living(session, member_id)
     if row.left_on is not None:
-        raise Conflict("has_left", f"This member has left on {row.left_on}.")
-    left_on = some_day(on, "left_on", what="The day of leaving")
+        said = say("This member has left on %(day)s.", day=row.left_on)
+        raise Conflict("has_left", said)
+    left_on = some_day(on, "left_on", what=say("The day of leaving"))
     refuse_ahead(left_on, today_of(session, row.congregation_id, now), "left_on")
     if row.joined_on is not None and left_on < row.joined_on:
         raise InvalidInput(
             "left_before_joining",
-            f"The member joined on {row.joined_on}; nobody leaves before.",
+            say(
+                "The member joined on %(day)s; nobody leaves before.", day=row.joined_on
+            ),
             field="left_on",
         )
     row.left_on = left_on
@@ -51,7 +55,7 @@ def come_back(session: Session, member_id: UUID, actor: Actor, now: datetime) ->
     """
     row = living(session, member_id)
     if row.left_on is None:
-        raise Conflict("has_not_left", "This member has not left.")
+        raise Conflict("has_not_left", say("This member has not left."))
     row.left_on = row.noticed_at = None
     touch(row, now)
     note(session, actor, row, "returned", "A member who had left is back.")

@@ -21,6 +21,7 @@ from tasks.errors import Conflict, InvalidInput, NotFound
 from tasks.models import Gender, Member, new_id
 from tasks.operations.audit import Actor, Subject, record
 from tasks.outbound.mailboxes import BadAddress, normal_address
+from tasks.saying import say
 
 NAME_MAX: Final = 120
 PHONE_MAX: Final = 40
@@ -93,7 +94,7 @@ def edit_member(
     if version is not None and row.version != version:
         raise Conflict(
             "changed_meanwhile",
-            "Somebody changed this member while you were at it; look at it anew.",
+            say("Somebody changed this member while you were at it; look at it anew."),
         )
     values = _checked(draft, today_of(session, row.congregation_id, now))
     changed = [name for name, value in values.items() if getattr(row, name) != value]
@@ -121,29 +122,34 @@ def living(session: Session, member_id: UUID) -> Member:
         .execution_options(populate_existing=True)
     )
     if row is None:
-        raise NotFound("unknown_member", "There is no such member.")
+        raise NotFound("unknown_member", say("There is no such member."))
     if row.anonymised_at is not None:
         raise Conflict(
-            "anonymised", "This member was anonymised; that cannot be taken back."
+            "anonymised", say("This member was anonymised; that cannot be taken back.")
         )
     return row
 
 
 def _checked(draft: MemberDraft, today: date) -> dict[str, Any]:
     values = asdict(draft)
-    for name, what in (("first_name", "A first name"), ("last_name", "A last name")):
+    for name, what in (
+        ("first_name", say("A first name")),
+        ("last_name", say("A last name")),
+    ):
         values[name] = line(values[name], name, NAME_MAX, what=what, required=True)
-    values["phone"] = line(draft.phone, "phone", PHONE_MAX, what="A phone number")
-    values["address"] = line(draft.address, "address", ADDRESS_MAX, what="An address")
+    values["phone"] = line(draft.phone, "phone", PHONE_MAX, what=say("A phone number"))
+    values["address"] = line(
+        draft.address, "address", ADDRESS_MAX, what=say("An address")
+    )
     values["notes"] = notes(draft.notes)
     values["email"] = _email(draft.email)
     gender = draft.gender
     values["gender"] = one_of(gender, Gender, "gender") if gender else None
     days = (
-        ("birth_date", "The day of birth"),
-        ("baptism_date", "The day of baptism"),
-        ("joined_on", "The day of joining"),
-        ("inactive_on", "The day since which the member is inactive"),
+        ("birth_date", say("The day of birth")),
+        ("baptism_date", say("The day of baptism")),
+        ("joined_on", say("The day of joining")),
+        ("inactive_on", say("The day since which the member is inactive")),
     )
     for name, what in days:
         found = day(values[name], name, what=what)
@@ -170,7 +176,9 @@ def refuse_ahead(found: date, today: date, field: str) -> None:
     """
     if found > today:
         raise InvalidInput(
-            "day_ahead", f"This day lies ahead; today is {today}.", field=field
+            "day_ahead",
+            say("This day lies ahead; today is %(today)s.", today=today),
+            field=field,
         )
 
 
