@@ -13,10 +13,22 @@ from dashboard.web import icon
 from dashboard.zones import here, zone_sign
 from tasks.clock import utcnow
 from tasks.models import SENTENCES, Reason
-from tasks.saying import say, say_many, written
+from tasks.saying import mark, say, say_many, written
+from tasks.saying.formats import dated, decimal
 
 #: (seconds in the unit, its sign), largest first.
-_UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
+_UNITS: Final = (
+    (86_400, mark("d")),
+    (3_600, mark("h")),
+    (60, mark("min")),
+    (1, mark("s")),
+)
+#: (bytes in the unit, its sign), largest first.
+_SIZES: Final = (
+    (1_000_000_000, mark("GB")),
+    (1_000_000, mark("MB")),
+    (1_000, mark("kB")),
+)
 #: A relative time further away than this says the date instead.
 _RELATIVE_FOR: Final = timedelta(days=30)
 
@@ -43,11 +55,13 @@ def relative(moment: datetime, now: datetime | None = None) -> str:
     """
     away = moment - (now or _now())
     if abs(away) < timedelta(seconds=5):
-        return "now"
+        return say("now")
     if abs(away) > _RELATIVE_FOR:
         return here(moment).strftime("%Y-%m-%d")
     words = duration(abs(away), parts=1)
-    return f"in {words}" if away > timedelta(0) else f"{words} ago"
+    if away > timedelta(0):
+        return say("in %(span)s", span=words)
+    return say("%(span)s ago", span=words)
 
 
 def absolute(moment: datetime) -> str:
@@ -57,12 +71,13 @@ def absolute(moment: datetime) -> str:
     >>> absolute(datetime(2026, 3, 10, 12, tzinfo=UTC))
     'Tue 10 Mar 2026, 12:00:00 UTC'
     """
-    return f"{here(moment):%a %-d %b %Y, %H:%M:%S} {zone_sign(moment)}"
+    told = dated(here(moment), "EEE d MMM y, HH:mm:ss")
+    return f"{told} {zone_sign(moment)}"
 
 
 def shortly(moment: datetime) -> str:
     """Return day and hour by the operator's clock, as in ``10 Mar, 12:00``."""
-    return here(moment).strftime("%-d %b, %H:%M")
+    return dated(here(moment), "d MMM, HH:mm")
 
 
 def duration(span: timedelta, parts: int = 2) -> str:
@@ -79,7 +94,7 @@ def duration(span: timedelta, parts: int = 2) -> str:
     for size, sign in _UNITS:
         count, whole = divmod(whole, size)
         if count:
-            found.append(f"{count} {sign}")
+            found.append(f"{count} {say(sign)}")
     return " ".join(found[:parts])
 
 
@@ -99,7 +114,7 @@ def day(value: date) -> str:
     >>> day(date(2026, 3, 1))
     '1 March 2026'
     """
-    return f"{value.day} {value:%B %Y}"
+    return dated(value, "d MMMM y")
 
 
 def size(count: int) -> str:
@@ -108,9 +123,9 @@ def size(count: int) -> str:
     >>> size(900), size(50_000_000), size(1_250_000)
     ('900 bytes', '50 MB', '1.2 MB')
     """
-    for unit, name in ((1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")):
+    for unit, sign in _SIZES:
         if count >= unit:
-            return f"{count / unit:.1f}".removesuffix(".0") + f" {name}"
+            return f"{decimal(count / unit)} {say(sign)}"
     return plural(count, "byte")
 
 

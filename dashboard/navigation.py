@@ -10,11 +10,12 @@ from flask import Flask, request, url_for
 
 from dashboard.security import RoleWord, may
 from dashboard.shortcuts import LETTERS, ON_A_PAGE
+from tasks.saying import mark
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One entry of the navigation."""
+    """One entry of the navigation; its words are marked for the catalogs."""
 
     endpoint: str
     title: str
@@ -33,6 +34,8 @@ class Section:
         return LETTERS.get(self.blueprint, "")
 
 
+OFFICE: Final = mark("Back office")
+SETTINGS: Final = mark("Settings")
 SECTIONS: Final = (
     Section("overview.index", "Overview", "speedometer2"),
     Section("executions.index", "Executions", "play-circle"),
@@ -47,22 +50,22 @@ SECTIONS: Final = (
     Section("operations.index", "Operations", "collection-play"),
     Section("holds.index", "Holds", "pause-circle"),
     Section("lanes.index", "Lanes", "signpost-split"),
-    Section("members.index", "Members", "person-vcard", group="Back office"),
-    Section("groups.index", "Groups", "people-fill", group="Back office"),
-    Section("territories.index", "Territories", "map", group="Back office"),
-    Section("campaigns.index", "Campaigns", "megaphone", group="Back office"),
-    Section("board.index", "Board", "pin-angle", group="Back office"),
-    Section("addresses.index", "Addresses", "geo-alt", group="Back office"),
-    Section("retention.index", "Retention", "incognito", group="Back office"),
-    Section("transfers.index", "Data transfer", "archive", group="Back office"),
-    Section("notifications.index", "Notifications", "envelope", group="Back office"),
-    Section("congregations.index", "Congregations", "buildings", group="Settings"),
-    Section("suppressions.index", "Suppressions", "envelope-slash", group="Settings"),
-    Section("webhooks.index", "Webhooks", "send", group="Settings"),
-    Section("sources.index", "Sources", "box-arrow-in-down", group="Settings"),
-    Section("tokens.index", "API tokens", "key", "admin", group="Settings"),
-    Section("operators.index", "Operators", "people", "admin", group="Settings"),
-    Section("audit.index", "Audit", "journal-text", group="Settings"),
+    Section("members.index", "Members", "person-vcard", group=OFFICE),
+    Section("groups.index", "Groups", "people-fill", group=OFFICE),
+    Section("territories.index", "Territories", "map", group=OFFICE),
+    Section("campaigns.index", "Campaigns", "megaphone", group=OFFICE),
+    Section("board.index", "Board", "pin-angle", group=OFFICE),
+    Section("addresses.index", "Addresses", "geo-alt", group=OFFICE),
+    Section("retention.index", "Retention", "incognito", group=OFFICE),
+    Section("transfers.index", "Data transfer", "archive", group=OFFICE),
+    Section("notifications.index", "Notifications", "envelope", group=OFFICE),
+    Section("congregations.index", "Congregations", "buildings", group=SETTINGS),
+    Section("suppressions.index", "Suppressions", "envelope-slash", group=SETTINGS),
+    Section("webhooks.index", "Webhooks", "send", group=SETTINGS),
+    Section("sources.index", "Sources", "box-arrow-in-down", group=SETTINGS),
+    Section("tokens.index", "API tokens", "key", "admin", group=SETTINGS),
+    Section("operators.index", "Operators", "people", "admin", group=SETTINGS),
+    Section("audit.index", "Audit", "journal-text", group=SETTINGS),
 )
 
 

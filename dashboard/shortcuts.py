@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from tasks.saying import mark
+
 #: After ``g``: the letter that opens a section, by the section's blueprint.
 LETTERS: Final[Mapping[str, str]] = {
     "overview": "o",
@@ -34,12 +36,12 @@ LETTERS: Final[Mapping[str, str]] = {
 }
 #: (keys, what they do), in the order of the help; ``static/js/keys.js`` does it.
 ON_A_PAGE: Final = (
-    (("/",), "Search"),
-    (("j", "k"), "Next row, row before"),
-    (("Enter",), "Open the row"),
-    (("x",), "Select the row, or not"),
-    (("u",), "Up, back to the list"),
-    (("p",), "Pause the refresh, or resume it"),
-    (("Esc",), "Close what is open, leave a field"),
-    (("?",), "This help"),
+    (("/",), mark("Search")),
+    (("j", "k"), mark("Next row, row before")),
+    (("Enter",), mark("Open the row")),
+    (("x",), mark("Select the row, or not")),
+    (("u",), mark("Up, back to the list")),
+    (("p",), mark("Pause the refresh, or resume it")),
+    (("Esc",), mark("Close what is open, leave a field")),
+    (("?",), mark("This help")),
 )

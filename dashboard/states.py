@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
+
+from tasks.saying import say
 
 #: A tone is a colour with a meaning; ``static/css/tokens.css`` has one pair for each.
 Tone = Literal["waiting", "active", "good", "warn", "bad", "quiet"]
 
 
 @dataclass(frozen=True, slots=True)
-class StateLook:
-    """How a state looks and what it means."""
+class Look:
+    """How a state looks and what it means; its words are marked for the catalogs."""
 
     label: str
     icon: str  # a Bootstrap icon; never colour alone
@@ -20,126 +22,131 @@ class StateLook:
     sentence: str
 
 
-_L = StateLook
-
 #: Executions, scheduled jobs, attempts, decisions, bookings, episodes, rules, lanes,
 #: workers: the same word means the same wherever it stands.
-LOOKS: Final[Mapping[str, StateLook]] = {
+LOOKS: Final[Mapping[str, Look]] = {
     # executions and scheduled jobs, in the order of their lives
-    "pending": _L("Pending", "clock", "waiting", "Waits for its time."),
-    "running": _L("Running", "play-fill", "active", "A worker is at it now."),
-    "retry": _L("Will retry", "arrow-repeat", "warn", "Failed; it is tried again."),
-    "dispatched": _L("Dispatched", "send", "good", "Became an execution."),
-    "succeeded": _L("Succeeded", "check-lg", "good", "Done."),
-    "failed": _L("Failed", "x-lg", "bad", "It is not tried again by itself."),
-    "quarantined": _L(
+    "pending": Look("Pending", "clock", "waiting", "Waits for its time."),
+    "running": Look("Running", "play-fill", "active", "A worker is at it now."),
+    "retry": Look("Will retry", "arrow-repeat", "warn", "Failed; it is tried again."),
+    "dispatched": Look("Dispatched", "send", "good", "Became an execution."),
+    "succeeded": Look("Succeeded", "check-lg", "good", "Done."),
+    "failed": Look("Failed", "x-lg", "bad", "It is not tried again by itself."),
+    "quarantined": Look(
         "Quarantined", "shield-exclamation", "bad", "It took its worker down too often."
     ),
-    "cancelled": _L("Cancelled", "slash-circle", "quiet", "Stopped before it ran."),
-    "skipped": _L("Skipped", "skip-forward", "quiet", "There was nothing to do."),
-    "missed": _L("Missed", "calendar-x", "warn", "It was due too long ago."),
-    "superseded": _L("Superseded", "arrow-right", "quiet", "A newer plan took over."),
+    "cancelled": Look("Cancelled", "slash-circle", "quiet", "Stopped before it ran."),
+    "skipped": Look("Skipped", "skip-forward", "quiet", "There was nothing to do."),
+    "missed": Look("Missed", "calendar-x", "warn", "It was due too long ago."),
+    "superseded": Look("Superseded", "arrow-right", "quiet", "A newer plan took over."),
     # deliveries of webhooks
-    "delivered": _L("Delivered", "check-lg", "good", "The other side has it."),
-    "sent": _L("Sent", "check-lg", "good", "The mail server has it."),
+    "delivered": Look("Delivered", "check-lg", "good", "The other side has it."),
+    "sent": Look("Sent", "check-lg", "good", "The mail server has it."),
     # attempts
-    "crashed": _L("Crashed", "lightning", "bad", "The worker vanished before it."),
-    "unknown": _L("Unknown", "question-lg", "warn", "It may have arrived, or not."),
-    "released": _L(
+    "crashed": Look("Crashed", "lightning", "bad", "The worker vanished before it."),
+    "unknown": Look("Unknown", "question-lg", "warn", "It may have arrived, or not."),
+    "released": Look(
         "Released", "arrow-return-left", "quiet", "The worker gave it back."
     ),
-    "deferred": _L("Deferred", "hourglass", "quiet", "It waits for its turn."),
+    "deferred": Look("Deferred", "hourglass", "quiet", "It waits for its turn."),
     # documents of a board, and their thumbnails
-    "visible": _L("On the board", "eye", "good", "It is seen today."),
-    "ends_soon": _L("Ends soon", "hourglass-split", "warn", "Its last day is near."),
-    "to_come": _L("To come", "calendar-plus", "waiting", "Its first day is to come."),
-    "off_board": _L("Ended", "eye-slash", "quiet", "Its last day is over."),
+    "visible": Look("On the board", "eye", "good", "It is seen today."),
+    "ends_soon": Look("Ends soon", "hourglass-split", "warn", "Its last day is near."),
+    "to_come": Look("To come", "calendar-plus", "waiting", "Its first day is to come."),
+    "off_board": Look("Ended", "eye-slash", "quiet", "Its last day is over."),
     # decisions of rules
-    "fired": _L("Fired", "lightning-charge", "good", "An execution came of it."),
-    "scheduled": _L("Scheduled", "calendar-check", "waiting", "Set for a later time."),
-    "no": _L("No", "dash-lg", "quiet", "Nothing came of it."),
+    "fired": Look("Fired", "lightning-charge", "good", "An execution came of it."),
+    "scheduled": Look(
+        "Scheduled", "calendar-check", "waiting", "Set for a later time."
+    ),
+    "no": Look("No", "dash-lg", "quiet", "Nothing came of it."),
     # bookings and episodes
-    "requested": _L("Requested", "inbox", "waiting", "Waits for the host's yes."),
-    "confirmed": _L("Confirmed", "check-lg", "good", "Both sides said yes."),
-    "declined": _L("Declined", "x-lg", "quiet", "The host said no."),
-    "draft": _L("Draft", "pencil", "quiet", "Nobody sees it yet."),
-    "published": _L("Published", "megaphone", "good", "It is out."),
+    "requested": Look("Requested", "inbox", "waiting", "Waits for the host's yes."),
+    "confirmed": Look("Confirmed", "check-lg", "good", "Both sides said yes."),
+    "declined": Look("Declined", "x-lg", "quiet", "The host said no."),
+    "draft": Look("Draft", "pencil", "quiet", "Nobody sees it yet."),
+    "published": Look("Published", "megaphone", "good", "It is out."),
     # calls of booking services, feeds, and rows of a list of guests
-    "applied": _L("Applied", "check-lg", "good", "A booking was made or changed."),
-    "unchanged": _L("Unchanged", "dash-lg", "quiet", "It was known already."),
-    "ignored": _L("Ignored", "skip-forward", "quiet", "It changes no booking."),
-    "refused": _L("Refused", "slash-circle", "bad", "It cannot be taken."),
-    "waiting": _L("Waiting", "clock", "waiting", "The first look is still to come."),
-    "following": _L("Following", "check-lg", "good", "It answers well."),
-    "failing": _L("Failing", "x-lg", "bad", "It does not answer as it should."),
-    "new": _L("New", "plus-lg", "good", "Was not known before."),
-    "changed": _L("Changed", "pencil", "active", "Known, with other values."),
-    "same": _L("Same", "dash-lg", "quiet", "Known, with these values."),
-    "left": _L("Left alone", "skip-forward", "quiet", "Known, and stays as it is."),
-    "twice": _L("Twice", "files", "warn", "An earlier row has the same address."),
-    "wrong": _L("Wrong", "slash-circle", "bad", "It cannot be taken."),
+    "applied": Look("Applied", "check-lg", "good", "A booking was made or changed."),
+    "unchanged": Look("Unchanged", "dash-lg", "quiet", "It was known already."),
+    "ignored": Look("Ignored", "skip-forward", "quiet", "It changes no booking."),
+    "refused": Look("Refused", "slash-circle", "bad", "It cannot be taken."),
+    "waiting": Look("Waiting", "clock", "waiting", "The first look is still to come."),
+    "following": Look("Following", "check-lg", "good", "It answers well."),
+    "failing": Look("Failing", "x-lg", "bad", "It does not answer as it should."),
+    "new": Look("New", "plus-lg", "good", "Was not known before."),
+    "changed": Look("Changed", "pencil", "active", "Known, with other values."),
+    "same": Look("Same", "dash-lg", "quiet", "Known, with these values."),
+    "left": Look("Left alone", "skip-forward", "quiet", "Known, and stays as it is."),
+    "twice": Look("Twice", "files", "warn", "An earlier row has the same address."),
+    "wrong": Look("Wrong", "slash-circle", "bad", "It cannot be taken."),
     # failures by cause
-    "acknowledged": _L("Acknowledged", "check2", "quiet", "Somebody took note of it."),
-    "recovered": _L(
+    "acknowledged": Look(
+        "Acknowledged", "check2", "quiet", "Somebody took note of it."
+    ),
+    "recovered": Look(
         "Recovered",
         "heart-pulse",
         "warn",
         "Later ones succeeded; these are still failed.",
     ),
-    "retried": _L("Retried", "arrow-repeat", "good", "All of it was queued again."),
+    "retried": Look("Retried", "arrow-repeat", "good", "All of it was queued again."),
     # operations on many rows
-    "queued": _L("Queued", "clock", "waiting", "Begins within seconds."),
-    "done": _L("Done", "check-lg", "good", "It has come to its end."),
+    "queued": Look("Queued", "clock", "waiting", "Begins within seconds."),
+    "done": Look("Done", "check-lg", "good", "It has come to its end."),
     # members, territories and campaigns
-    "here": _L("Here", "person-check", "good", "Belongs to the congregation."),
-    "inactive": _L("Inactive", "person-dash", "warn", "Is here, and gets no work."),
-    "departed": _L("Left", "door-open", "quiet", "Will be anonymised."),
-    "anonymised": _L("Anonymised", "incognito", "quiet", "Nobody knows who it was."),
-    "free": _L("Free", "circle", "good", "Can be given out."),
-    "out": _L("Out", "person-walking", "active", "Somebody works on it."),
-    "overdue": _L("Overdue", "alarm", "bad", "It should have been given back."),
-    "halted": _L("Paused", "pause-fill", "waiting", "Held, and not late meanwhile."),
-    "resting": _L("Resting", "moon", "quiet", "Somebody worked on it lately."),
-    "planned": _L("Planned", "calendar-check", "waiting", "It begins later."),
-    "under_way": _L("Active", "megaphone", "active", "It runs now."),
-    "ended": _L("Ended", "check-lg", "quiet", "It ran, and is over."),
+    "here": Look("Here", "person-check", "good", "Belongs to the congregation."),
+    "inactive": Look("Inactive", "person-dash", "warn", "Is here, and gets no work."),
+    "departed": Look("Left", "door-open", "quiet", "Will be anonymised."),
+    "anonymised": Look("Anonymised", "incognito", "quiet", "Nobody knows who it was."),
+    "free": Look("Free", "circle", "good", "Can be given out."),
+    "out": Look("Out", "person-walking", "active", "Somebody works on it."),
+    "overdue": Look("Overdue", "alarm", "bad", "It should have been given back."),
+    "halted": Look("Paused", "pause-fill", "waiting", "Held, and not late meanwhile."),
+    "resting": Look("Resting", "moon", "quiet", "Somebody worked on it lately."),
+    "planned": Look("Planned", "calendar-check", "waiting", "It begins later."),
+    "under_way": Look("Active", "megaphone", "active", "It runs now."),
+    "ended": Look("Ended", "check-lg", "quiet", "It ran, and is over."),
     # engagements
-    "armed": _L("Armed", "alarm", "waiting", "Wakes the agent at its instant."),
-    "held": _L(
+    "armed": Look("Armed", "alarm", "waiting", "Wakes the agent at its instant."),
+    "held": Look(
         "Held back",
         "hourglass-split",
         "waiting",
         "Due; waits for quiet hours to end, or for a day with room below a cap.",
     ),
-    "announced": _L("Announced", "bell", "good", "The agent was woken."),
-    "passed": _L("Passed", "skip-forward", "quiet", "Its instant woke nobody."),
-    "set_aside": _L(
+    "announced": Look("Announced", "bell", "good", "The agent was woken."),
+    "passed": Look("Passed", "skip-forward", "quiet", "Its instant woke nobody."),
+    "set_aside": Look(
         "Set aside", "exclamation-triangle", "bad", "No event could be made of it."
     ),
-    "replied": _L("Replied", "reply", "good", "The contact has answered."),
-    "suppressed": _L("Suppressed", "envelope-slash", "warn", "It gets no mails."),
+    "replied": Look("Replied", "reply", "good", "The contact has answered."),
+    "suppressed": Look("Suppressed", "envelope-slash", "warn", "It gets no mails."),
     # rules, lanes, workers, operators, tokens
-    "enabled": _L("Enabled", "check-lg", "good", "It takes part."),
-    "disabled": _L("Disabled", "pause-fill", "quiet", "It is switched off."),
-    "paused": _L("Paused", "pause-fill", "warn", "It takes nothing new."),
-    "idle": _L("Idle", "moon", "quiet", "Nothing is due."),
-    "late": _L("Late", "hourglass-split", "warn", "Something waits past its time."),
-    "draining": _L("Draining", "hourglass-split", "warn", "It finishes and stops."),
-    "stopped": _L("Stopped", "stop-fill", "quiet", "It ended as asked."),
-    "gone": _L("Gone", "question-lg", "bad", "It fell silent."),
-    "active": _L("Active", "check-lg", "good", "It may be used."),
-    "invited": _L("Invited", "envelope", "waiting", "Has not set a password yet."),
-    "expired": _L("Expired", "hourglass-bottom", "quiet", "Its time is over."),
-    "revoked": _L("Revoked", "slash-circle", "quiet", "It was taken back."),
+    "enabled": Look("Enabled", "check-lg", "good", "It takes part."),
+    "disabled": Look("Disabled", "pause-fill", "quiet", "It is switched off."),
+    "paused": Look("Paused", "pause-fill", "warn", "It takes nothing new."),
+    "idle": Look("Idle", "moon", "quiet", "Nothing is due."),
+    "late": Look("Late", "hourglass-split", "warn", "Something waits past its time."),
+    "draining": Look("Draining", "hourglass-split", "warn", "It finishes and stops."),
+    "stopped": Look("Stopped", "stop-fill", "quiet", "It ended as asked."),
+    "gone": Look("Gone", "question-lg", "bad", "It fell silent."),
+    "active": Look("Active", "check-lg", "good", "It may be used."),
+    "invited": Look("Invited", "envelope", "waiting", "Has not set a password yet."),
+    "expired": Look("Expired", "hourglass-bottom", "quiet", "Its time is over."),
+    "revoked": Look("Revoked", "slash-circle", "quiet", "It was taken back."),
 }
 
-_UNKNOWN: Final = StateLook("?", "question-lg", "quiet", "")
+_UNKNOWN: Final = Look("", "question-lg", "quiet", "")
 
 
-def look(state: str) -> StateLook:
-    """Return how a state looks; a word that is not in the map is shown as it is."""
+def look(state: str) -> Look:
+    """Return how a state looks, in the present language.
+
+    A word that is not in the map is shown as it is.
+    """
     found = LOOKS.get(state)
     if found is None:
         label = state.replace("_", " ").capitalize()
-        return StateLook(label, _UNKNOWN.icon, _UNKNOWN.tone, "")
-    return found
+        return replace(_UNKNOWN, label=label)
+    return replace(found, label=say(found.label), sentence=say(found.sentence))

@@ -18,6 +18,8 @@ Text = str | tuple[str, str]
 ONE: Final = {"say": 0, "mark": 0, "later": 0, "_": 0, "gettext": 0}
 #: Functions that take two texts, and where they begin.
 MANY: Final = {"say_many": 1, "ngettext": 0}
+#: Rows of tables that have texts in these places: whoever shows one says it.
+ROWS: Final = {"Look": (0, 3), "Section": (1,)}
 
 
 def nouns(root: Path) -> dict[str, set[Text]]:
@@ -90,6 +92,9 @@ def _constant(node: nodes.Expr) -> object:
 def _texts(name: str, given: Sequence[object]) -> Iterator[Text]:
     if name in ONE and given and isinstance(given[0], str):
         yield given[0]
+    for place in ROWS.get(name, ()):
+        if given[place:] and isinstance(given[place], str) and given[place]:
+            yield str(given[place])
     if name in MANY:
         one, many = (*given[MANY[name] :], None, None)[:2]
         if isinstance(one, str) and isinstance(many, str):

@@ -4,7 +4,8 @@
 
   function showTheme(button) {
     const theme = document.documentElement.dataset.theme || "automatic";
-    button.querySelector("[data-theme-name]").textContent = `Colours: ${theme}`;
+    const name = button.querySelector("[data-theme-name]");
+    name.textContent = name.dataset[theme];
   }
 
   function nextTheme(button) {

@@ -5,7 +5,10 @@
   const words = bar.querySelector("[data-refresh-words]");
   const button = bar.querySelector("[data-refresh-switch]");
   const PLACE = `paused:${location.pathname}`;
-  const UNITS = [[3600, "h"], [60, "min"], [1, "s"]];
+  /* The page brings the words, in the reader's language. */
+  const says = bar.dataset;
+  const signs = JSON.parse(says.units);
+  const UNITS = [[3600, signs.h], [60, signs.min], [1, signs.s]];
   let paused = sessionStorage.getItem(PLACE) !== null;
   let answered = Date.now();
   let isCut = false;
@@ -23,16 +26,16 @@
   function ago() {
     const seconds = Math.round((Date.now() - answered) / 1000);
     const unit = UNITS.find(([size]) => seconds >= size);
-    return unit && seconds > 1 ? `${Math.floor(seconds / unit[0])} ${unit[1]} ago` : "just now";
+    return unit && seconds > 1 ? says.ago.replace("{span}", `${Math.floor(seconds / unit[0])} ${unit[1]}`) : says.justNow;
   }
 
   function tell() {
     bar.hidden = !hasPolls();
     if (bar.hidden) return;
-    const state = paused ? "Paused" : isCut ? "No answer" : isDeciding() ? "Waits for you" : "";
-    const text = state ? `${state}: as of ${ago()}` : `Updated ${ago()}`;
+    const pattern = paused ? says.pausedAsOf : isCut ? says.cutAsOf : isDeciding() ? says.waitsAsOf : says.updated;
+    const text = pattern.replace("{ago}", ago());
     if (words.textContent !== text) words.textContent = text;
-    button.textContent = paused ? "Resume" : "Pause";
+    button.textContent = paused ? button.dataset.resume : button.dataset.pause;
     bar.toggleAttribute("data-paused", paused);
   }
 

@@ -33,7 +33,7 @@
     for (const value of document.querySelectorAll("[data-variable]")) {
       value.tabIndex = 0;
       value.setAttribute("role", "button");
-      value.title = "Put it in where you write";
+      value.title = document.getElementById("rule-form").dataset.insert;
     }
     const form = document.querySelector("[data-show-mail]");
     if (form && !form.dataset.shown) {

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
+from tasks.saying import mark
+
 
 class Reason(StrEnum):
     """The reason codes of executions, scheduled jobs and decisions."""
@@ -52,40 +54,48 @@ _R = Reason
 
 #: What the console says; every Reason has its sentence (a test counts them).
 SENTENCES: Final[Mapping[Reason, str]] = {
-    _R.RULE_DISABLED: "The rule is switched off.",
-    _R.RULE_DELETED: "The rule was deleted.",
-    _R.RULE_CHANGED: "The rule was changed, so its jobs were planned anew.",
-    _R.STEP_REMOVED: "The step was taken out of its rule.",
-    _R.OUT_OF_SCOPE: "The rule belongs to another podcast.",
-    _R.BOOKING_CANCELLED: "The booking was cancelled.",
-    _R.BOOKING_GONE: "The booking or episode no longer exists.",
-    _R.NOT_CONFIRMED: "The booking is not confirmed.",
-    _R.NOT_PUBLISHED: "The episode is not published or scheduled.",
-    _R.CONDITION_FALSE: "A condition of the rule was not met.",
-    _R.NO_REFERENCE_DATE: "The date that the rule counts from is not known yet.",
-    _R.OFFSET_IN_PAST: "The time to do this had already passed when it was planned.",
-    _R.TOO_LATE: "It was due too long ago to still be of help.",
-    _R.QUIET_HOURS: "Its moment lay in the quiet hours of the recipient.",
-    _R.WRONG_SIDE: "On that day the rule's hour lies on the wrong side of the date.",
-    _R.SUPPRESSED: "The recipient does not want messages.",
-    _R.NO_RECIPIENT: "There is no address to send this to.",
-    _R.MISSING_VARIABLE: "A value that the message needs is missing.",
-    _R.BAD_MESSAGE: "The message could not be made from its template.",
-    _R.DUPLICATE: "The same thing was already asked for.",
-    _R.LOOP_GUARD: "Rules kept triggering each other, so this was stopped.",
-    _R.SUPERSEDED: "A newer plan, or a later reminder of the same, took its place.",
-    _R.OPERATOR: "An operator stopped it.",
-    _R.PRODUCER: "The application that asked for it took it back.",
-    _R.REFUSED: "The other side refused it for good.",
-    _R.ATTEMPTS_USED_UP: "Every attempt failed.",
-    _R.WORKER_CRASHES: "It took its worker down three times, so it is not tried again.",
-    _R.BLOCKED_ADDRESS: "The address is private or not allowed.",
-    _R.ENDPOINT_DISABLED: "The endpoint is switched off.",
-    _R.ENDPOINT_DELETED: "The endpoint was removed.",
-    _R.HELD: "It is held: nothing of this kind leaves until somebody lets it go.",
-    _R.UNDONE: "What it tells was undone before it left.",
-    _R.OPTED_OUT: "The recipient chose not to have mails of this kind.",
-    _R.NO_CONSENT: "The recipient took back the consent to have mails.",
-    _R.ACCOUNT_CLOSED: "The recipient's account is closed.",
-    _R.ENTITY_GONE: "What it tells about is no longer there, or no longer so.",
+    _R.RULE_DISABLED: mark("The rule is switched off."),
+    _R.RULE_DELETED: mark("The rule was deleted."),
+    _R.RULE_CHANGED: mark("The rule was changed, so its jobs were planned anew."),
+    _R.STEP_REMOVED: mark("The step was taken out of its rule."),
+    _R.OUT_OF_SCOPE: mark("The rule belongs to another podcast."),
+    _R.BOOKING_CANCELLED: mark("The booking was cancelled."),
+    _R.BOOKING_GONE: mark("The booking or episode no longer exists."),
+    _R.NOT_CONFIRMED: mark("The booking is not confirmed."),
+    _R.NOT_PUBLISHED: mark("The episode is not published or scheduled."),
+    _R.CONDITION_FALSE: mark("A condition of the rule was not met."),
+    _R.NO_REFERENCE_DATE: mark("The date that the rule counts from is not known yet."),
+    _R.OFFSET_IN_PAST: mark(
+        "The time to do this had already passed when it was planned."
+    ),
+    _R.TOO_LATE: mark("It was due too long ago to still be of help."),
+    _R.QUIET_HOURS: mark("Its moment lay in the quiet hours of the recipient."),
+    _R.WRONG_SIDE: mark(
+        "On that day the rule's hour lies on the wrong side of the date."
+    ),
+    _R.SUPPRESSED: mark("The recipient does not want messages."),
+    _R.NO_RECIPIENT: mark("There is no address to send this to."),
+    _R.MISSING_VARIABLE: mark("A value that the message needs is missing."),
+    _R.BAD_MESSAGE: mark("The message could not be made from its template."),
+    _R.DUPLICATE: mark("The same thing was already asked for."),
+    _R.LOOP_GUARD: mark("Rules kept triggering each other, so this was stopped."),
+    _R.SUPERSEDED: mark(
+        "A newer plan, or a later reminder of the same, took its place."
+    ),
+    _R.OPERATOR: mark("An operator stopped it."),
+    _R.PRODUCER: mark("The application that asked for it took it back."),
+    _R.REFUSED: mark("The other side refused it for good."),
+    _R.ATTEMPTS_USED_UP: mark("Every attempt failed."),
+    _R.WORKER_CRASHES: mark(
+        "It took its worker down three times, so it is not tried again."
+    ),
+    _R.BLOCKED_ADDRESS: mark("The address is private or not allowed."),
+    _R.ENDPOINT_DISABLED: mark("The endpoint is switched off."),
+    _R.ENDPOINT_DELETED: mark("The endpoint was removed."),
+    _R.HELD: mark("It is held: nothing of this kind leaves until somebody lets it go."),
+    _R.UNDONE: mark("What it tells was undone before it left."),
+    _R.OPTED_OUT: mark("The recipient chose not to have mails of this kind."),
+    _R.NO_CONSENT: mark("The recipient took back the consent to have mails."),
+    _R.ACCOUNT_CLOSED: mark("The recipient's account is closed."),
+    _R.ENTITY_GONE: mark("What it tells about is no longer there, or no longer so."),
 }

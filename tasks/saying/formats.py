@@ -1,0 +1,39 @@
+"""Dates and decimals as the present language writes them."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, datetime
+
+from babel.dates import format_date, format_datetime
+from babel.numbers import format_decimal
+
+from tasks.saying import language
+
+#: The day of the month in a pattern, which French writes ``1er`` on the first.
+_DAY = re.compile(r"(?<!d)d(?!d)")
+
+
+def dated(moment: date, pattern: str) -> str:
+    """Return a date, or an instant by its own zone, as a pattern of CLDR says it.
+
+    >>> dated(datetime(2026, 3, 10, 12), "EEE d MMM y, HH:mm")
+    'Tue 10 Mar 2026, 12:00'
+    """
+    now = language.get()
+    if now == "fr" and moment.day == 1:
+        pattern = _DAY.sub("d'er'", pattern)
+    if isinstance(moment, datetime):
+        # Without its zone: Babel would turn it to another one.
+        return format_datetime(moment.replace(tzinfo=None), pattern, locale=now)
+    return format_date(moment, pattern, locale=now)
+
+
+def decimal(value: float, places: int = 1) -> str:
+    """Return a number with at most so many decimals.
+
+    >>> decimal(1.25), decimal(3.0), decimal(0.125, places=2)
+    ('1.2', '3', '0.12')
+    """
+    pattern = f"0.{'#' * places}"
+    return format_decimal(value, pattern, locale=language.get())
