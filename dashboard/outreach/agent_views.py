@@ -16,6 +16,7 @@ from dashboard.web import render
 from tasks.clock import utcnow
 from tasks.outreach import agents as engine
 from tasks.outreach.usage import of_agents
+from tasks.saying import say
 
 
 @bp.get("/agents")
@@ -35,7 +36,10 @@ def pause_agent(agent_id: UUID) -> ResponseReturnValue:
     agent = engine.agent_by_id(db.session(), agent_id)
     engine.pause_agent(db.session(), agent, actor())
     db.session.commit()
-    flash(f"{agent.address} is paused: what comes due passes.", "success")
+    flash(
+        say("%(address)s is paused: what comes due passes.", address=agent.address),
+        "success",
+    )
     return redirect(url_for(".agents"), 303)
 
 
@@ -45,8 +49,15 @@ def resume_agent(agent_id: UUID) -> ResponseReturnValue:
     agent = engine.agent_by_id(db.session(), agent_id)
     n = engine.resume_agent(db.session(), agent, actor())
     db.session.commit()
-    past = f" {plural(n, 'schedule')} that came due meanwhile stay passed." if n else ""
-    flash(f"{agent.address} is woken again.{past}", "success")
+    past = (
+        say(
+            " %(schedules)s that came due meanwhile stay passed.",
+            schedules=plural(n, "schedule"),
+        )
+        if n
+        else ""
+    )
+    flash(say("%(address)s is woken again.", address=agent.address) + past, "success")
     return redirect(url_for(".agents"), 303)
 
 
@@ -57,5 +68,8 @@ def remove_agent(agent_id: UUID) -> ResponseReturnValue:
     agent = engine.agent_by_id(db.session(), agent_id)
     engine.remove_agent(db.session(), agent, actor())
     db.session.commit()
-    flash(f"{agent.address} is removed, with its engagements.", "success")
+    flash(
+        say("%(address)s is removed, with its engagements.", address=agent.address),
+        "success",
+    )
     return redirect(url_for(".agents"), 303)

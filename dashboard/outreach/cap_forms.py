@@ -14,15 +14,18 @@ from dashboard.filters import plural
 from tasks.errors import InvalidInput
 from tasks.models import Congregation
 from tasks.outreach.checks import CAMPAIGN_MAX
+from tasks.saying import later, say
 
 
 class CapForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
     """How many wake-ups a day there may be."""
 
     daily_cap = StringField(
-        "Wake-ups a day",
-        description="A whole number; empty for no cap. What goes beyond it waits for "
-        "the next day.",
+        later("Wake-ups a day"),
+        description=later(
+            "A whole number; empty for no cap. What goes beyond it waits for "
+            "the next day."
+        ),
         filters=[clean],
         render_kw={"inputmode": "numeric", "autocomplete": "off"},
     )
@@ -38,8 +41,8 @@ class CapForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
     def told(self) -> str:
         """The cap for people; only asked for when it was accepted."""
         if not isinstance(self.cap, int):
-            return "any number of wake-ups a day"
-        return f"at most {plural(self.cap, 'wake-up')} a day"
+            return say("any number of wake-ups a day")
+        return say("at most %(wakeups)s a day", wakeups=plural(self.cap, "wake-up"))
 
     @classmethod
     def of(cls, cap: int | None) -> Self:
@@ -55,10 +58,10 @@ class CapForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
 class CampaignForm(CapForm):
     """A new campaign."""
 
-    congregation_id = SelectField("Congregation", validate_choice=False)
+    congregation_id = SelectField(later("Congregation"), validate_choice=False)
     name = StringField(
-        "Name",
-        description="The word by which engagements say that they belong to it.",
+        later("Name"),
+        description=later("The word by which engagements say that they belong to it."),
         render_kw={"maxlength": CAMPAIGN_MAX, "autocomplete": "off"},
     )
 
@@ -79,5 +82,5 @@ class CampaignForm(CapForm):
             return UUID(self.congregation_id.data or "")
         except ValueError as error:
             raise InvalidInput(
-                "required", "Choose a congregation.", field="congregation_id"
+                "required", say("Choose a congregation."), field="congregation_id"
             ) from error

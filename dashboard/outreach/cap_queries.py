@@ -15,6 +15,7 @@ from dashboard.paging import Page, paginate
 from tasks.errors import NotFound
 from tasks.models import Congregation, OutreachCampaign
 from tasks.outreach.usage import Usage, of_campaigns
+from tasks.saying import say
 
 #: Congregations that a page shows at most.
 HOUSES_MAX: Final = 500
@@ -49,7 +50,7 @@ def campaign(session: Session, campaign_id: UUID, now: datetime) -> CampaignRow:
     statement = _named().where(OutreachCampaign.id == campaign_id)
     found = session.execute(statement).one_or_none()
     if found is None:
-        raise NotFound("unknown_campaign", "There is no such campaign.")
+        raise NotFound("unknown_campaign", say("There is no such campaign."))
     row, name = found
     return CampaignRow(row, name, of_campaigns(session, [row], now)[row.id])
 
@@ -69,7 +70,7 @@ def house(session: Session, slug: str) -> Congregation:
     statement = select(Congregation).where(Congregation.slug == slug)
     found = session.scalars(statement).one_or_none()
     if found is None:
-        raise NotFound("unknown_congregation", "There is no such congregation.")
+        raise NotFound("unknown_congregation", say("There is no such congregation."))
     return found
 
 

@@ -17,6 +17,7 @@ from tasks.clock import utcnow
 from tasks.errors import InvalidInput
 from tasks.outreach import agents as agent_engine
 from tasks.outreach import campaigns as engine
+from tasks.saying import say
 
 
 @bp.get("/campaigns")
@@ -49,8 +50,14 @@ def create_campaign() -> ResponseReturnValue:
         form.refuse(refused)
         return _new_form(form), 422
     db.session.commit()
-    done = "added" if created else "known already, and has this cap now"
-    flash(f"The campaign {row.name} is {done}.", "success")
+    if created:
+        done = say("The campaign %(name)s is added.", name=row.name)
+    else:
+        done = say(
+            "The campaign %(name)s is known already, and has this cap now.",
+            name=row.name,
+        )
+    flash(done, "success")
     return redirect(url_for(".campaigns"), 303)
 
 
@@ -72,7 +79,7 @@ def cap_campaign(outreach_campaign_id: UUID) -> ResponseReturnValue:
         form.refuse(refused)
         return _campaign_page(outreach_campaign_id, form), 422
     db.session.commit()
-    flash(f"Saved: {form.told} for {name}.", "success")
+    flash(say("Saved: %(told)s for %(name)s.", told=form.told, name=name), "success")
     return redirect(url_for(".campaigns"), 303)
 
 
@@ -82,7 +89,10 @@ def remove_campaign(outreach_campaign_id: UUID) -> ResponseReturnValue:
     row = engine.campaign_by_id(db.session(), outreach_campaign_id)
     engine.remove_campaign(db.session(), row, actor())
     db.session.commit()
-    flash(f"The campaign {row.name} is removed; its engagements stay.", "success")
+    flash(
+        say("The campaign %(name)s is removed; its engagements stay.", name=row.name),
+        "success",
+    )
     return redirect(url_for(".campaigns"), 303)
 
 
@@ -103,7 +113,10 @@ def set_agent_cap(agent_id: UUID) -> ResponseReturnValue:
         form.refuse(refused)
         return _agent_page(agent_id, form), 422
     db.session.commit()
-    flash(f"Saved: {form.told} for {agent.address}.", "success")
+    flash(
+        say("Saved: %(told)s for %(address)s.", told=form.told, address=agent.address),
+        "success",
+    )
     return redirect(url_for(".agents"), 303)
 
 
@@ -124,7 +137,14 @@ def set_contact_cap(slug: str) -> ResponseReturnValue:
         form.refuse(refused)
         return _house_page(slug, form), 422
     db.session.commit()
-    flash(f"Saved: {form.told} for each contact of {house.name}.", "success")
+    flash(
+        say(
+            "Saved: %(told)s for each contact of %(name)s.",
+            told=form.told,
+            name=house.name,
+        ),
+        "success",
+    )
     return redirect(url_for(".campaigns"), 303)
 
 
@@ -145,7 +165,7 @@ def _agent_page(agent_id: UUID, form: CapForm | None) -> str:
         "outreach/cap.html",
         form=form or CapForm.of(agent.daily_cap),
         name=agent.address,
-        what="How often this agent is woken on one day, for all of its contacts.",
+        what=say("How often this agent is woken on one day, for all of its contacts."),
         back=url_for(".agents"),
     )
 
@@ -155,8 +175,10 @@ def _house_page(slug: str, form: CapForm | None) -> str:
     return render(
         "outreach/cap.html",
         form=form or CapForm.of(house.contact_daily_cap),
-        name=f"Each contact of {house.name}",
-        what="For how many wake-ups on one day one contact is the reason, "
-        "of all agents together.",
+        name=say("Each contact of %(name)s", name=house.name),
+        what=say(
+            "For how many wake-ups on one day one contact is the reason, "
+            "of all agents together."
+        ),
         back=url_for(".campaigns"),
     )

@@ -8,21 +8,26 @@ from flask import current_app, flash, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from dashboard.extensions import db
-from dashboard.filter_fields import clean
 from dashboard.outreach import queries
+from dashboard.outreach.filters import ContactFilter
 from dashboard.outreach.views import bp
+from dashboard.search.views import explains
 from dashboard.security import actor
 from dashboard.web import render
+from tasks.clock import utcnow
 from tasks.outreach import deeds
+from tasks.saying import say
 
 
 @bp.get("/contacts")
+@explains("contacts")
 def contacts() -> str:
     """List contacts, newest first."""
-    beginning = clean(request.args.get("q"))[:254]
+    form = ContactFilter.read(request.args)
     limit = current_app.config["CARILLON"].page_size
-    page = queries.contacts(db.session(), beginning, request.args.get("cursor"), limit)
-    return render("outreach/contacts.html", page=page, beginning=beginning)
+    wanted, cursor = form.conditions(utcnow()), request.args.get("cursor")
+    page = queries.contacts(db.session(), wanted, cursor, limit)
+    return render("outreach/contacts.html", page=page, form=form)
 
 
 @bp.get("/contacts/<uuid:contact_id>")
@@ -44,5 +49,8 @@ def remove_contact(contact_id: UUID) -> ResponseReturnValue:
     row, _ = queries.contact(db.session(), contact_id)
     deeds.remove_contact(db.session(), row, actor())
     db.session.commit()
-    flash(f"{row.address} is removed, with its engagements.", "success")
+    flash(
+        say("%(address)s is removed, with its engagements.", address=row.address),
+        "success",
+    )
     return redirect(url_for(".contacts"), 303)

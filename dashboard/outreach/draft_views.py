@@ -22,6 +22,7 @@ from tasks.outreach import drafts
 from tasks.outreach.contact_files import ContactFile
 from tasks.outreach.import_rows import How
 from tasks.outreach.previewing import Fate, preview
+from tasks.saying import say
 
 #: Rows of each fate that the page shows.
 SHOWN_MAX: Final = 50
@@ -92,7 +93,13 @@ def discard_draft(contact_draft_id: UUID) -> ResponseReturnValue:
     """Throw a file away."""
     gone = drafts.discard_draft(db.session(), contact_draft_id)
     db.session.commit()
-    flash(f"“{gone.filename}” is thrown away; nothing was imported.", "success")
+    flash(
+        say(
+            "“%(filename)s” is thrown away; nothing was imported.",
+            filename=gone.filename,
+        ),
+        "success",
+    )
     return redirect(url_for(".imports_"), 303)
 
 
@@ -129,4 +136,8 @@ def _page(row: ContactDraft, form: HowForm) -> str:
 
 def _told(counts: dict[str, int]) -> str:
     n_new, n_changed = counts.get("created", 0), counts.get("changed", 0)
-    return f"{plural(n_new, 'contact')} made known, {n_changed} changed."
+    return say(
+        "%(contacts)s made known, %(n)s changed.",
+        contacts=plural(n_new, "contact"),
+        n=n_changed,
+    )

@@ -19,6 +19,7 @@ from tasks.models import ContactSource
 from tasks.outreach import deeds
 from tasks.outreach.engagements import save_engagement
 from tasks.outreach.looking import get_engagement
+from tasks.saying import say
 
 
 @bp.get("/new")
@@ -54,7 +55,7 @@ def create() -> ResponseReturnValue:
     row = saved.row
     deeds.note(db.session(), row, actor(), "enrolled" if saved.created else "edited")
     db.session.commit()
-    flash(f"{row.address} is enrolled.", "success")
+    flash(say("%(address)s is enrolled.", address=row.address), "success")
     return redirect(url_for(".detail", engagement_id=row.id), 303)
 
 
@@ -78,7 +79,7 @@ def update(engagement_id: UUID) -> ResponseReturnValue:
             form.refuse(refused)
         else:
             db.session.commit()
-            flash("Saved.", "success")
+            flash(say("Saved."), "success")
             return redirect(url_for(".detail", engagement_id=engagement_id), 303)
     db.session.rollback()
     found = queries.engagement(db.session(), engagement_id)

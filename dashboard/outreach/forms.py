@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Self
 from uuid import UUID
 
 from flask_wtf import FlaskForm
 from wtforms import (
     BooleanField,
-    HiddenField,
-    SearchField,
     SelectChoice,
     SelectField,
     StringField,
@@ -19,78 +16,37 @@ from wtforms import (
 from wtforms.validators import InputRequired
 
 from dashboard.filter_fields import MomentField, clean
-from dashboard.outreach.tabs import TABS
 from tasks.errors import InvalidInput
 from tasks.models import Congregation, Engagement
 from tasks.outreach.checks import CAMPAIGN_MAX, STAGE_MAX
-from tasks.outreach.finding import Wanted
-
-
-class OutreachFilter(FlaskForm):  # type: ignore[misc]  # WTForms has no types
-    """Which engagements to list; it reads the address, so a filtered list is a link."""
-
-    class Meta:
-        """A filter changes nothing, so it needs no token."""
-
-        csrf = False
-
-    q = SearchField("Address begins with", filters=[clean])
-    agent = SearchField("Agent", filters=[clean])
-    campaign = SearchField("Campaign", filters=[clean])
-    tab = HiddenField(filters=[clean])
-
-    @property
-    def chosen(self) -> str:
-        """The tab that is open.
-
-        Raises:
-            InvalidInput: there is no such tab.
-        """
-        tab = self.tab.data or ""
-        if tab not in TABS:
-            raise InvalidInput(
-                "bad_filter", "The filter in this address cannot be read.", field="tab"
-            )
-        return str(tab)
-
-    @property
-    def is_narrow(self) -> bool:
-        """Whether anything but the tab narrows the list."""
-        return bool(self.q.data or self.agent.data or self.campaign.data)
-
-    def wanted(self) -> Wanted:
-        """Return the filter in the engine's words."""
-        return replace(
-            TABS[self.chosen].wanted,
-            agent=(self.agent.data or "").lower()[:254],
-            campaign=(self.campaign.data or "")[:CAMPAIGN_MAX] or None,
-            beginning=(self.q.data or "").lower()[:254],
-        )
+from tasks.saying import later
 
 
 class EngagementForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
     """What an operator may say about an engagement."""
 
     stage = StringField(
-        "Stage",
-        description="The agent’s own word for where it stands.",
+        later("Stage"),
+        description=later("The agent’s own word for where it stands."),
         render_kw={"maxlength": STAGE_MAX},
     )
     campaign = StringField(
-        "Campaign",
-        description="Optional: a name; its engagements share a daily cap.",
+        later("Campaign"),
+        description=later("Optional: a name; its engagements share a daily cap."),
         filters=[clean],
         render_kw={"maxlength": CAMPAIGN_MAX},
     )
-    next_action_at = MomentField("Next action (UTC)")
-    stop_on_reply = BooleanField("Stop when the contact replies")
+    next_action_at = MomentField(later("Next action (UTC)"))
+    stop_on_reply = BooleanField(later("Stop when the contact replies"))
     quiet_from = StringField(
-        "Quiet from", description="Such as 21:00; empty for none.", filters=[clean]
+        later("Quiet from"),
+        description=later("Such as 21:00; empty for none."),
+        filters=[clean],
     )
-    quiet_until = StringField("Quiet until", filters=[clean])
+    quiet_until = StringField(later("Quiet until"), filters=[clean])
     timezone = StringField(
-        "Time zone of the quiet hours",
-        description="Such as Europe/Paris; empty: the congregation’s.",
+        later("Time zone of the quiet hours"),
+        description=later("Such as Europe/Paris; empty: the congregation’s."),
         filters=[clean],
     )
 
@@ -137,18 +93,18 @@ class EnrolForm(EngagementForm):
     """A new engagement: whom, and which agent."""
 
     congregation_id = SelectField(
-        "Congregation",
-        [InputRequired("Choose a congregation.")],
-        invalid_choice_message="Choose a congregation.",
+        later("Congregation"),
+        [InputRequired(later("Choose a congregation."))],
+        invalid_choice_message=later("Choose a congregation."),
     )
     agent = StringField(
-        "Agent",
-        description="The address of the agent that is to be woken.",
+        later("Agent"),
+        description=later("The address of the agent that is to be woken."),
         render_kw={"inputmode": "email", "autocomplete": "off"},
     )
     address = StringField(
-        "Contact",
-        description="The address of whom the agent writes to.",
+        later("Contact"),
+        description=later("The address of whom the agent writes to."),
         render_kw={"inputmode": "email", "autocomplete": "off"},
     )
 

@@ -14,10 +14,11 @@ from tasks.errors import InvalidInput
 from tasks.models import Congregation
 from tasks.outreach.checks import checked_address
 from tasks.outreach.import_rows import How
+from tasks.saying import later, mark, say
 
 KNOWN: Final = {
-    "merge": "Give them what the file says",
-    "keep": "Leave them as they are",
+    "merge": mark("Give them what the file says"),
+    "keep": mark("Leave them as they are"),
 }
 
 
@@ -32,12 +33,14 @@ class _RefusableForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
 class ContactFileForm(_RefusableForm):
     """A file of contacts to look at."""
 
-    congregation_id = SelectField("Congregation", validate_choice=False)
+    congregation_id = SelectField(later("Congregation"), validate_choice=False)
     file = FileField(
-        "File",
-        description="CSV or JSON, up to 5 MB and 20,000 contacts. The first line of a "
-        "CSV file names the columns: E-mail, and if there are any Name, Stage, Next "
-        "action; Courriel, Nom, Étape.",
+        later("File"),
+        description=later(
+            "CSV or JSON, up to 5 MB and 20,000 contacts. The first line of a CSV "
+            "file names the columns: E-mail, and if there are any Name, Stage, Next "
+            "action; Courriel, Nom, Étape."
+        ),
         render_kw={"accept": ".csv,.tsv,.txt,.json,text/csv,application/json"},
     )
 
@@ -58,7 +61,7 @@ class ContactFileForm(_RefusableForm):
             return UUID(self.congregation_id.data or "")
         except ValueError as error:
             raise InvalidInput(
-                "required", "Choose a congregation.", field="congregation_id"
+                "required", say("Choose a congregation."), field="congregation_id"
             ) from error
 
 
@@ -71,15 +74,17 @@ class HowForm(_RefusableForm):
         csrf = False
 
     known = RadioField(
-        "Contacts that are known already",
-        choices=[SelectChoice(word, title) for word, title in KNOWN.items()],
+        later("Contacts that are known already"),
+        choices=[SelectChoice(word, later(title)) for word, title in KNOWN.items()],
         default="merge",
         validate_choice=False,
     )
     agent = StringField(
-        "Enrol them for the agent",
-        description="Its address; stage and next action go to its engagements. Empty: "
-        "nobody is enrolled.",
+        later("Enrol them for the agent"),
+        description=later(
+            "Its address; stage and next action go to its engagements. Empty: "
+            "nobody is enrolled."
+        ),
         filters=[clean],
         render_kw={"inputmode": "email", "autocomplete": "off", "maxlength": 254},
     )

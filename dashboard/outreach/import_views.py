@@ -18,6 +18,7 @@ from tasks.lanes.janitor import KEEP_LINES
 from tasks.outreach.drafts import lines_of
 from tasks.outreach.previewing import Fate
 from tasks.outreach.undoing import undo_import
+from tasks.saying import say
 
 
 @bp.get("/imports")
@@ -58,7 +59,19 @@ def undo(contact_import_id: UUID) -> ResponseReturnValue:
     done = undo_import(db.session(), contact_import_id, actor())
     db.session.commit()
     kept = (
-        f" {plural(done.n_kept, 'contact')} stay: touched since." if done.n_kept else ""
+        say(
+            " %(contacts)s stay: touched since.",
+            contacts=plural(done.n_kept, "contact"),
+        )
+        if done.n_kept
+        else ""
     )
-    flash(f"{plural(done.n_contacts, 'contact')} removed.{kept}", "success")
+    flash(
+        say(
+            "%(contacts)s removed.%(kept)s",
+            contacts=plural(done.n_contacts, "contact"),
+            kept=kept,
+        ),
+        "success",
+    )
     return redirect(url_for(".import_", contact_import_id=contact_import_id), 303)

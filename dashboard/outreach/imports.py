@@ -13,6 +13,7 @@ from dashboard.paging import Page, paginate
 from tasks.errors import InvalidInput, NotFound
 from tasks.models import Congregation, ContactDraft, ContactImport
 from tasks.outreach.previewing import Fate, Told
+from tasks.saying import say
 
 #: Files that wait and are listed; they are gone after a day.
 WAITING_MAX: Final = 50
@@ -54,7 +55,7 @@ def one(session: Session, import_id: UUID) -> Row[ContactImport, str]:
     if row is None:
         raise NotFound(
             "unknown_import",
-            "There is no such list; one that waited for a yes is kept for a day.",
+            say("There is no such list; one that waited for a yes is kept for a day."),
         )
     return row
 
@@ -99,7 +100,9 @@ def _fate(text: str) -> Fate:
         return Fate(text)
     except ValueError as error:
         raise InvalidInput(
-            "bad_filter", "The filter in this address cannot be read.", field="fate"
+            "bad_filter",
+            say("The filter in this address cannot be read."),
+            field="fate",
         ) from error
 
 
@@ -108,7 +111,7 @@ def _read(cursor: str) -> tuple[str, int]:
     if side not in ("after", "before") or not place.isascii() or not place.isdigit():
         raise InvalidInput(
             "bad_cursor",
-            "This page of the list cannot be found; go to the list's start.",
+            say("This page of the list cannot be found; go to the list's start."),
             field="cursor",
         )
     return side, int(place[:9])

@@ -8,12 +8,11 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import Row, Select, func, select
+from sqlalchemy import ColumnElement, Row, Select, func, select
 from sqlalchemy.orm import Session
 
-from dashboard.outreach.tabs import TABS, Tab
-from dashboard.paging import Page, paginate
-from tasks.clock import utcnow
+from dashboard.outreach.tabs import NEWEST_FIRST
+from dashboard.paging import Key, Page, paginate
 from tasks.errors import NotFound
 from tasks.models import (
     Agent,
@@ -24,6 +23,7 @@ from tasks.models import (
 )
 from tasks.outreach.finding import Wanted, engagements
 from tasks.outreach.looking import unknown_engagement
+from tasks.saying import say
 
 #: Rows that a section of a page shows at most.
 SHOWN_MAX: Final = 100
@@ -66,14 +66,12 @@ def listed(
     cursor: str | None,
     limit: int,
     *,
-    tab: Tab = TABS[""],
-    now: datetime | None = None,
+    conditions: Sequence[ColumnElement[bool]] = (),
+    order: Sequence[Key] = NEWEST_FIRST,
 ) -> Page[Listed]:
-    """Return a page of the engagements of a tab, in its order."""
-    statement = _named(wanted)
-    if tab.condition is not None:
-        statement = statement.where(tab.condition(now or utcnow()))
-    page = paginate(session, statement, tab.order, cursor, limit)
+    """Return a page of engagements; an order by instants needs armed ones."""
+    statement = selected(wanted).where(*conditions)
+    page = paginate(session, statement, order, cursor, limit)
     rows = [Listed(*row) for row in page.rows]
     return Page(rows, page.next_cursor, page.previous_cursor)
 
@@ -84,7 +82,7 @@ def engagement(session: Session, engagement_id: UUID) -> Listed:
     Raises:
         NotFound: the session sees none.
     """
-    statement = _named(Wanted()).where(Engagement.id == engagement_id)
+    statement = selected(Wanted()).where(Engagement.id == engagement_id)
     found = session.execute(statement).one_or_none()
     if found is None:
         raise unknown_engagement()
@@ -93,22 +91,30 @@ def engagement(session: Session, engagement_id: UUID) -> Listed:
 
 def of_contact(session: Session, contact_id: UUID) -> Sequence[Listed]:
     """Return a contact's engagements, newest first."""
-    statement = _named(Wanted(contact_id=contact_id))
+    statement = selected(Wanted(contact_id=contact_id))
     ordered = statement.order_by(Engagement.id.desc()).limit(SHOWN_MAX)
     return [Listed(*row) for row in session.execute(ordered)]
 
 
+def selected_contacts(
+    conditions: Sequence[ColumnElement[bool]],
+) -> Select[Contact, str]:
+    """Select contacts with their congregation's names."""
+    return (
+        select(Contact, Congregation.name)
+        .join(Congregation, Congregation.id == Contact.congregation_id)
+        .where(*conditions)
+    )
+
+
 def contacts(
-    session: Session, beginning: str, cursor: str | None, limit: int
+    session: Session,
+    conditions: Sequence[ColumnElement[bool]],
+    cursor: str | None,
+    limit: int,
 ) -> Page[Row[Contact, str]]:
     """Return a page of contacts with their congregation's names, newest first."""
-    statement = select(Contact, Congregation.name).join(
-        Congregation, Congregation.id == Contact.congregation_id
-    )
-    if beginning:
-        statement = statement.where(
-            Contact.address.startswith(beginning.lower(), autoescape=True)
-        )
+    statement = selected_contacts(conditions)
     return paginate(session, statement, [Contact.id.desc()], cursor, limit)
 
 
@@ -123,7 +129,7 @@ def contact(session: Session, contact_id: UUID) -> Row[Contact, Congregation]:
     )
     found = session.execute(statement.where(Contact.id == contact_id)).one_or_none()
     if found is None:
-        raise NotFound("unknown_contact", "There is no such contact.")
+        raise NotFound("unknown_contact", say("There is no such contact."))
     return found
 
 
@@ -162,7 +168,8 @@ def congregations(session: Session) -> Sequence[Congregation]:
     return session.scalars(statement).all()
 
 
-def _named(wanted: Wanted) -> _Statement:
+def selected(wanted: Wanted) -> _Statement:
+    """Select engagements in the order of the fields of ``Listed``."""
     return (
         engagements(wanted)
         .add_columns(Congregation.name)

@@ -21,16 +21,19 @@ from tasks.models import (
     WakeState,
 )
 from tasks.outreach.telling import event_id_of
+from tasks.saying import mark
 
 #: Rows of each kind that the timeline shows.
 SHOWN_MAX: Final = 50
 
 #: Why a schedule passed, for people.
 PASSED: Final = {
-    PassedBecause.SUPPRESSED: "The address gets no mails, so nobody was woken.",
-    PassedBecause.PAUSED: "The engagement was paused, so nobody was woken.",
-    PassedBecause.AGENT_PAUSED: "The agent was paused, so it was not woken.",
-    PassedBecause.REPLIED: "The contact replied, and the engagement stops on a reply.",
+    PassedBecause.SUPPRESSED: mark("The address gets no mails, so nobody was woken."),
+    PassedBecause.PAUSED: mark("The engagement was paused, so nobody was woken."),
+    PassedBecause.AGENT_PAUSED: mark("The agent was paused, so it was not woken."),
+    PassedBecause.REPLIED: mark(
+        "The contact replied, and the engagement stops on a reply."
+    ),
 }
 
 
@@ -53,7 +56,7 @@ def story(session: Session, row: Engagement) -> list[Moment]:
         *_mails(session, row),
         *_deeds(session, row),
         *_passed(row),
-        Moment("enrolled", row.created_at, "person-plus", "Enrolled"),
+        Moment("enrolled", row.created_at, "person-plus", mark("Enrolled")),
     ]
     return sorted(found, key=lambda moment: moment.at, reverse=True)
 
@@ -71,7 +74,7 @@ def _events(session: Session, row: Engagement) -> Iterator[Moment]:
             f"event-{event.id}",
             event.created_at,
             "bell",
-            "The agent was woken",
+            mark("The agent was woken"),
             event_id=event.id,
         )
 
@@ -89,7 +92,7 @@ def _mails(session: Session, row: Engagement) -> Iterator[Moment]:
             f"mail-{number}",
             mail.at,
             "envelope-arrow-up" if is_out else "envelope-arrow-down",
-            "The agent wrote" if is_out else "The contact wrote",
+            mark("The agent wrote") if is_out else mark("The contact wrote"),
             mail.message_id,
         )
 
@@ -121,6 +124,6 @@ def _passed(row: Engagement) -> Iterator[Moment]:
             "set-aside",
             row.settled_at,
             "exclamation-triangle",
-            "Set aside: no event could be made of it",
+            mark("Set aside: no event could be made of it"),
             row.trouble or "",
         )

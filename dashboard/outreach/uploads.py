@@ -12,6 +12,7 @@ from tasks.errors import InvalidInput
 from tasks.outreach.contact_files import FILE_BYTES_MAX, ContactFile, no_list
 from tasks.outreach.reading_csv import check_bytes, read_csv
 from tasks.outreach.reading_entries import read_entries
+from tasks.saying import say
 
 #: Bytes of an upload: the file and what a form wraps around it.  A larger one is read
 #: that far and then refused in words, not by a bare error page.
@@ -34,7 +35,7 @@ def uploaded() -> tuple[str, ContactFile]:
     """
     file = request.files.get("file")
     if file is None or not file.filename:
-        raise InvalidInput("required", "Choose a file.", field="file")
+        raise InvalidInput("required", say("Choose a file."), field="file")
     with file.stream as stream:  # a large one is a file on the disk
         data = stream.read(FILE_BYTES_MAX + 1)
     check_bytes(data)

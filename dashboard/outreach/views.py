@@ -13,16 +13,19 @@ from sqlalchemy.orm import Session
 
 from dashboard.extensions import db
 from dashboard.outreach import queries
-from dashboard.outreach.forms import OutreachFilter
+from dashboard.outreach.filters import EngagementFilter
 from dashboard.outreach.story import PASSED, SHOWN_MAX, story
 from dashboard.outreach.tabs import TABS
+from dashboard.search.views import explains
 from dashboard.security import actor
 from dashboard.web import render
 from tasks.clock import utcnow
 from tasks.models import Engagement
 from tasks.operations.audit import Actor
 from tasks.outreach import deeds
+from tasks.outreach.finding import Wanted
 from tasks.outreach.looking import get_engagement
+from tasks.saying import say
 
 bp: Final = Blueprint("outreach", __name__, url_prefix="/outreach")
 
@@ -30,17 +33,18 @@ _Deed = Callable[[Session, Engagement, Actor, datetime], object]
 
 
 @bp.get("/")
+@explains("engagements")
 def index() -> str:
     """List the engagements of a tab."""
-    form = OutreachFilter(request.args)
+    form = EngagementFilter.read(request.args)
     limit = current_app.config["CARILLON"].page_size
     page = queries.listed(
         db.session(),
-        form.wanted(),
+        Wanted(),
         request.args.get("cursor"),
         limit,
-        tab=TABS[form.chosen],
-        now=utcnow(),
+        conditions=form.wanted(utcnow()),
+        order=form.open.order,
     )
     return render("outreach/list.html", page=page, form=form, tabs=TABS)
 
@@ -63,34 +67,40 @@ def detail(engagement_id: UUID) -> str:
 def wake(engagement_id: UUID) -> ResponseReturnValue:
     """Schedule an engagement for now."""
     return _do(
-        engagement_id, deeds.wake_now, "Scheduled for now: the agent is woken at once."
+        engagement_id,
+        deeds.wake_now,
+        say("Scheduled for now: the agent is woken at once."),
     )
 
 
 @bp.post("/<uuid:engagement_id>/stop")
 def stop(engagement_id: UUID) -> ResponseReturnValue:
     """Take the schedule away."""
-    return _do(engagement_id, deeds.stop, "Stopped: nothing wakes the agent for it.")
+    return _do(
+        engagement_id, deeds.stop, say("Stopped: nothing wakes the agent for it.")
+    )
 
 
 @bp.post("/<uuid:engagement_id>/pause")
 def pause(engagement_id: UUID) -> ResponseReturnValue:
     """Announce nothing of an engagement until it is resumed."""
-    return _do(engagement_id, deeds.pause, "Paused: what comes due passes.")
+    return _do(engagement_id, deeds.pause, say("Paused: what comes due passes."))
 
 
 @bp.post("/<uuid:engagement_id>/resume")
 def resume(engagement_id: UUID) -> ResponseReturnValue:
     """Announce an engagement again."""
     return _do(
-        engagement_id, deeds.resume, "Resumed. What came due meanwhile stays passed."
+        engagement_id,
+        deeds.resume,
+        say("Resumed. What came due meanwhile stays passed."),
     )
 
 
 @bp.post("/<uuid:engagement_id>/try-again")
 def try_again(engagement_id: UUID) -> ResponseReturnValue:
     """Let the lane look once more at what was set aside."""
-    return _do(engagement_id, deeds.try_again, "It is looked at again at once.")
+    return _do(engagement_id, deeds.try_again, say("It is looked at again at once."))
 
 
 @bp.post("/<uuid:engagement_id>/remove")
@@ -100,7 +110,13 @@ def remove(engagement_id: UUID) -> ResponseReturnValue:
     address = row.address
     deeds.remove(db.session(), row, actor())
     db.session.commit()
-    flash(f"The engagement with {address} is removed; the contact stays.", "success")
+    flash(
+        say(
+            "The engagement with %(address)s is removed; the contact stays.",
+            address=address,
+        ),
+        "success",
+    )
     return redirect(url_for(".index"), 303)
 
 

@@ -16,6 +16,7 @@ from tasks.operations.audit import Actor, Subject, record
 from tasks.outreach.checks import checked_address
 from tasks.outreach.ensuring import ensure
 from tasks.outreach.scheduling import acknowledge
+from tasks.saying import say
 
 
 def agent_of(
@@ -94,7 +95,7 @@ def _locked(statement: Select[Agent]) -> Select[Agent]:
 def _found(session: Session, statement: Select[Agent]) -> Agent:
     found = session.scalars(statement).one_or_none()
     if found is None:
-        raise NotFound("unknown_agent", "There is no agent with this address.")
+        raise NotFound("unknown_agent", say("There is no agent with this address."))
     return found
 
 
@@ -107,7 +108,9 @@ def pause_agent(
         Conflict: it is paused already.
     """
     if agent.paused_at is not None:
-        raise Conflict("agent_paused", f"{agent.address} is paused already.")
+        raise Conflict(
+            "agent_paused", say("%(address)s is paused already.", address=agent.address)
+        )
     agent.paused_at = now or utcnow()
     _record(session, actor, "agent.paused", agent, f"Paused {agent.address}")
     session.flush()
@@ -124,7 +127,9 @@ def resume_agent(
         Conflict: it is not paused.
     """
     if agent.paused_at is None:
-        raise Conflict("agent_not_paused", f"{agent.address} is not paused.")
+        raise Conflict(
+            "agent_not_paused", say("%(address)s is not paused.", address=agent.address)
+        )
     agent.paused_at = None
     n_passed = acknowledge(
         session,

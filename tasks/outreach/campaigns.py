@@ -25,6 +25,7 @@ from tasks.operations.audit import Actor, Subject, record
 from tasks.outreach.checks import CAMPAIGN, DAILY_CAP
 from tasks.outreach.ensuring import ensure
 from tasks.outreach.scheduling import look_again_at
+from tasks.saying import say
 
 LANE: Final = "contact_due"
 
@@ -95,10 +96,10 @@ def save_campaign(
         InvalidInput: the name or the cap cannot be accepted.
     """
     if session.get(Congregation, congregation_id) is None:
-        raise NotFound("unknown_congregation", "There is no such congregation.")
+        raise NotFound("unknown_congregation", say("There is no such congregation."))
     called = CAMPAIGN(name, "name")
     if called is None:
-        raise InvalidInput("required", "Give the campaign a name.", field="name")
+        raise InvalidInput("required", say("Give the campaign a name."), field="name")
     row, created = campaign_of(session, congregation_id, called, now or utcnow())
     capped = _Capped(
         Subject("outreach_campaign", str(row.id), congregation_id),
@@ -222,4 +223,4 @@ def _found(session: Session, statement: Select[OutreachCampaign]) -> OutreachCam
 
 
 def _unknown() -> NotFound:
-    return NotFound("unknown_campaign", "There is no campaign with this name.")
+    return NotFound("unknown_campaign", say("There is no campaign with this name."))

@@ -13,6 +13,7 @@ from tasks.errors import InvalidInput
 from tasks.models.base import Json
 from tasks.models.outreach_campaign import CAP_MAX
 from tasks.outbound.mailboxes import BadAddress, normal_address
+from tasks.saying import say
 
 #: Metadata of one contact or engagement as JSON, in bytes; both fit into one event.
 DETAILS_MAX: Final = 16 * 1024
@@ -45,18 +46,33 @@ def details(value: object, field: str) -> Json:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise InvalidInput("bad_metadata", f"{field} must be an object.", field=field)
+        raise InvalidInput(
+            "bad_metadata",
+            say("%(field)s must be an object.", field=field),
+            field=field,
+        )
     _refuse_odd(value, field, 1)
     try:
         size = len(json.dumps(value, allow_nan=False, ensure_ascii=False).encode())
     except (TypeError, ValueError) as error:  # also lone surrogates
         raise InvalidInput(
-            "bad_metadata", f"{field} cannot be written as JSON: {error}.", field=field
+            "bad_metadata",
+            say(
+                "%(field)s cannot be written as JSON: %(error)s.",
+                field=field,
+                error=error,
+            ),
+            field=field,
         ) from error
     if size > DETAILS_MAX:
         raise InvalidInput(
             "metadata_too_large",
-            f"{field} has {size} bytes as JSON; at most {DETAILS_MAX} are accepted.",
+            say(
+                "%(field)s has %(size)s bytes as JSON; at most %(max)s are accepted.",
+                field=field,
+                size=size,
+                max=DETAILS_MAX,
+            ),
             field=field,
         )
     return dict(value)
@@ -65,19 +81,27 @@ def details(value: object, field: str) -> Json:
 def _refuse_odd(value: Any, field: str, level: int) -> None:  # noqa: ANN401  # any JSON
     if isinstance(value, str) and "\0" in value:
         raise InvalidInput(
-            "bad_metadata", f"{field} must not contain NUL characters.", field=field
+            "bad_metadata",
+            say("%(field)s must not contain NUL characters.", field=field),
+            field=field,
         )
     if not isinstance(value, Mapping | list):
         return
     if level > _LEVELS_MAX:
         raise InvalidInput(
-            "bad_metadata", f"{field} has more than {_LEVELS_MAX} levels.", field=field
+            "bad_metadata",
+            say(
+                "%(field)s has more than %(max)s levels.", field=field, max=_LEVELS_MAX
+            ),
+            field=field,
         )
     if isinstance(value, Mapping):
         for key in value:
             if not isinstance(key, str):
                 raise InvalidInput(
-                    "bad_metadata", f"The names in {field} must be text.", field=field
+                    "bad_metadata",
+                    say("The names in %(field)s must be text.", field=field),
+                    field=field,
                 )
             _refuse_odd(key, field, level + 1)
     for each in value.values() if isinstance(value, Mapping) else value:
@@ -88,14 +112,18 @@ def _clock(value: object, field: str) -> str:
     if isinstance(value, str) and _CLOCK.fullmatch(value):
         return value
     raise InvalidInput(
-        "bad_clock", f"{field} must be a time of day such as 18:30.", field=field
+        "bad_clock",
+        say("%(field)s must be a time of day such as 18:30.", field=field),
+        field=field,
     )
 
 
 def _switch(value: object, field: str) -> bool:
     if isinstance(value, bool):
         return value
-    raise InvalidInput("bad_switch", f"{field} must be true or false.", field=field)
+    raise InvalidInput(
+        "bad_switch", say("%(field)s must be true or false.", field=field), field=field
+    )
 
 
 def _daily_cap(value: object, field: str) -> int:
@@ -103,8 +131,12 @@ def _daily_cap(value: object, field: str) -> int:
         return value
     raise InvalidInput(
         "bad_cap",
-        f"{field} must be a whole number from 1 to {CAP_MAX}, or empty for no cap; to "
-        "wake nobody at all, pause.",
+        say(
+            "%(field)s must be a whole number from 1 to %(max)s, or empty "
+            "for no cap; to wake nobody at all, pause.",
+            field=field,
+            max=CAP_MAX,
+        ),
         field=field,
     )
 
@@ -113,7 +145,9 @@ def _campaign(value: object, field: str) -> str | None:
     name: str = text(CAMPAIGN_MAX)(value, field)
     if "/" in name:  # it stands in addresses of the API
         raise InvalidInput(
-            "bad_name", f"{field} must not contain a slash.", field=field
+            "bad_name",
+            say("%(field)s must not contain a slash.", field=field),
+            field=field,
         )
     return name or None
 
@@ -151,12 +185,12 @@ def check_quiet(quiet_from: str | None, quiet_until: str | None) -> None:
         missing = "quiet_from" if quiet_from is None else "quiet_until"
         raise InvalidInput(
             "quiet_hours",
-            "Quiet hours need both a beginning and an end; clear both for none.",
+            say("Quiet hours need both a beginning and an end; clear both for none."),
             field=missing,
         )
     if quiet_from is not None and quiet_from == quiet_until:
         raise InvalidInput(
             "quiet_hours",
-            "Quiet hours that end where they begin would leave no time to act.",
+            say("Quiet hours that end where they begin would leave no time to act."),
             field="quiet_until",
         )

@@ -5,13 +5,14 @@ what the file looked like to us.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
 from tasks.errors import InvalidInput
 from tasks.models.base import Json
 from tasks.outreach.import_rows import Line, ListRow, RowOutcome, checked_row
+from tasks.saying import say
 
 FILE_BYTES_MAX: Final = 5_000_000
 FILE_ROWS_MAX: Final = 20_000
@@ -24,7 +25,8 @@ class FileRow:
 
     place: int  # its line in a CSV file, its number in a JSON file; from 1
     values: Mapping[str, Any]  # by our fields, as JSON
-    trouble: str = ""  # why it cannot be read; empty: it can
+    trouble: str = ""  # why it cannot be read, as a marked text; empty: it can
+    numbers: Mapping[str, int] = field(default_factory=dict)  # that it names
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +34,10 @@ class ContactFile:
     """What a file holds."""
 
     unit: str  # what ``place`` counts: Line or Entry
-    read_as: str  # for operators, who see there why a name looks odd
+    read_as: str  # its encoding, or JSON
     columns: Sequence[tuple[str, str]]  # header -> our field; empty: it is not read
     rows: Sequence[FileRow]
+    separators: str = ""  # what stands between columns, a word in the plural
 
     def as_json(self) -> Json:
         """Return it as it is stored."""
@@ -42,7 +45,11 @@ class ContactFile:
             "unit": self.unit,
             "read_as": self.read_as,
             "columns": [list(pair) for pair in self.columns],
-            "rows": [[row.place, dict(row.values), row.trouble] for row in self.rows],
+            "rows": [
+                [row.place, dict(row.values), row.trouble, dict(row.numbers)]
+                for row in self.rows
+            ],
+            "separators": self.separators,
         }
 
     @classmethod
@@ -51,16 +58,35 @@ class ContactFile:
         return cls(
             stored["unit"],
             stored["read_as"],
-            [(header, field) for header, field in stored["columns"]],
+            [(header, into) for header, into in stored["columns"]],
             [FileRow(*row) for row in stored["rows"]],
+            stored["separators"],
         )
 
-    def where(self, row: FileRow, field: str | None) -> str:
+    @property
+    def told_as(self) -> str:
+        """How it was read, for operators, who see there why a name looks odd."""
+        if not self.separators:
+            return self.read_as
+        return say(
+            "%(encoding)s, columns separated by %(separators)s",
+            encoding=self.read_as,
+            separators=say(self.separators),
+        )
+
+    def where(self, row: FileRow, named: str | None) -> str:
         """Return where something stands, as in ``Line 3, column “E-mail”``."""
         header = next(
-            (name for name, into in self.columns if field and into == field), ""
+            (name for name, into in self.columns if named and into == named), ""
         )
-        return f"{self.unit} {row.place}" + (f", column “{header}”" if header else "")
+        place = _at(self.unit, row.place)
+        if not header:
+            return place
+        return say("%(place)s, column “%(header)s”", place=place, header=header)
+
+
+def _at(unit: str, place: int) -> str:
+    return f"{say(unit)} {place}"
 
 
 def check_length(n_rows: int) -> None:
@@ -70,9 +96,11 @@ def check_length(n_rows: int) -> None:
         InvalidInput: it has.
     """
     if n_rows > FILE_ROWS_MAX:
-        raise no_list(f"The file has more than {FILE_ROWS_MAX:,} contacts; split it.")
+        raise no_list(
+            say("The file has more than %(max)s contacts; split it.", max=FILE_ROWS_MAX)
+        )
     if not n_rows:
-        raise no_list("The file holds no contacts.")
+        raise no_list(say("The file holds no contacts."))
 
 
 def checked_rows(file: ContactFile, *, enrols: bool) -> list[ListRow | Line]:
@@ -95,14 +123,17 @@ def _checked(
     file: ContactFile, number: int, row: FileRow, first: dict[str, int], *, enrols: bool
 ) -> ListRow:
     if row.trouble:
-        raise InvalidInput("bad_row", row.trouble)
+        raise InvalidInput("bad_row", say(row.trouble, **row.numbers))
     if not row.values.get("address"):
-        raise InvalidInput("required", "There is no address.", field="address")
+        raise InvalidInput("required", say("There is no address."), field="address")
     found = checked_row(number, _with_instant(row.values), enrols=enrols)
     if (at := first.setdefault(found.address, row.place)) != row.place:
         raise InvalidInput(
             "listed_twice",
-            f"The same address as in {file.unit.lower()} {at}, which counts.",
+            say(
+                "The same address as in %(place)s, which counts.",
+                place=_at(file.unit, at).lower(),
+            ),
             field="address",
         )
     return found

@@ -19,6 +19,7 @@ from tasks.models.contact import Contact, ContactSource
 from tasks.outreach.checks import CONTACT, checked_address
 from tasks.outreach.ensuring import ensure
 from tasks.outreach.versions import Expected, check_version
+from tasks.saying import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,4 +157,4 @@ def remove_contact(
 
 def unknown_contact() -> NotFound:
     """Return the refusal of a contact that is not there."""
-    return NotFound("unknown_contact", "There is no contact with this address.")
+    return NotFound("unknown_contact", say("There is no contact with this address."))

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from tasks.errors import InvalidInput
+from tasks.saying import say
 from tasks.sources.guests_csv import decoded, delimiter_of
 
 _CELL_MAX: Final = 500  # characters; the fields' own limits are lower
@@ -40,7 +41,9 @@ def read_contacts(data: bytes) -> list[dict[str, object]]:
     """
     content = decoded(data)
     if not content.strip() or "\0" in content:
-        raise _no("The file is empty or no CSV file; export the list as CSV first.")
+        raise _no(
+            say("The file is empty or no CSV file; export the list as CSV first.")
+        )
     reader = csv.reader(
         io.StringIO(content, newline=""), delimiter=delimiter_of(content)
     )
@@ -48,7 +51,13 @@ def read_contacts(data: bytes) -> list[dict[str, object]]:
         columns = _columns(next(reader, []))
         return _rows(reader, columns)
     except csv.Error as error:
-        raise _no(f"Line {reader.line_num} cannot be read: {error}.") from error
+        raise _no(
+            say(
+                "Line %(line)s cannot be read: %(error)s.",
+                line=reader.line_num,
+                error=error,
+            )
+        ) from error
 
 
 def _columns(headers: Sequence[str]) -> list[str]:
@@ -59,8 +68,11 @@ def _columns(headers: Sequence[str]) -> list[str]:
     if "address" not in columns:
         found = ", ".join(f"“{header.strip()[:40]}”" for header in headers[:6])
         raise _no(
-            "No column holds the addresses. The first line must name the columns, "
-            f"such as Name, E-mail; it has {found or 'nothing'}."
+            say(
+                "No column holds the addresses. The first line must name the "
+                "columns, such as Name, E-mail; it has %(found)s.",
+                found=found or say("nothing"),
+            )
         )
     return columns
 

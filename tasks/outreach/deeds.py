@@ -17,6 +17,7 @@ from tasks.operations.audit import Actor, Subject, record
 from tasks.outreach.checks import ENGAGEMENT
 from tasks.outreach.engagements import apply_values, know_campaign
 from tasks.outreach.scheduling import acknowledge, schedule, touch, wake_again
+from tasks.saying import say
 
 LANE: Final = "contact_due"
 
@@ -28,7 +29,7 @@ def pause(session: Session, row: Engagement, actor: Actor, now: datetime) -> Non
         Conflict: it is paused already.
     """
     if row.paused_at is not None:
-        raise Conflict("engagement_paused", "This engagement is paused already.")
+        raise Conflict("engagement_paused", say("This engagement is paused already."))
     row.paused_at = now
     _changed(session, row, actor, "paused", now)
 
@@ -40,7 +41,7 @@ def resume(session: Session, row: Engagement, actor: Actor, now: datetime) -> bo
         Conflict: it is not paused.
     """
     if row.paused_at is None:
-        raise Conflict("engagement_not_paused", "This engagement is not paused.")
+        raise Conflict("engagement_not_paused", say("This engagement is not paused."))
     row.paused_at = None
     _changed(session, row, actor, "resumed", now)
     is_it = Engagement.id == row.id
@@ -61,7 +62,7 @@ def stop(session: Session, row: Engagement, actor: Actor, now: datetime) -> None
         Conflict: there is none.
     """
     if not schedule(row, None):
-        raise Conflict("not_scheduled", "This engagement has no schedule to stop.")
+        raise Conflict("not_scheduled", say("This engagement has no schedule to stop."))
     _changed(session, row, actor, "stopped", now)
 
 
@@ -72,7 +73,7 @@ def try_again(session: Session, row: Engagement, actor: Actor, now: datetime) ->
         Conflict: it is not.
     """
     if row.wake_state is not WakeState.SET_ASIDE:
-        raise Conflict("not_set_aside", "This engagement is not set aside.")
+        raise Conflict("not_set_aside", say("This engagement is not set aside."))
     wake_again(row, now)
     _changed(session, row, actor, "tried", now)
     doorbell.ask(session, LANE)

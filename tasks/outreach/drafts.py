@@ -20,6 +20,7 @@ from tasks.outreach.contact_files import ContactFile, checked_rows
 from tasks.outreach.import_rows import How, ListRow
 from tasks.outreach.importing import shown_name, take_rows
 from tasks.outreach.previewing import Fate, Told, told
+from tasks.saying import in_english, say
 
 
 def upload(
@@ -65,7 +66,10 @@ def get_draft(
     if row is None:
         raise NotFound(
             "unknown_contact_list",
-            "This list is gone: it was imported, thrown away, or is older than a day.",
+            say(
+                "This list is gone: it was imported, thrown away, or is older than "
+                "a day."
+            ),
         )
     return row
 
@@ -87,13 +91,15 @@ def take_draft(
     """
     draft = get_draft(session, draft_id, locked=True)
     file = ContactFile.of_json(draft.content)
-    read = checked_rows(file, enrols=how.agent is not None)
+    with in_english():  # what becomes of each row is kept
+        read = checked_rows(file, enrols=how.agent is not None)
     if not any(isinstance(each, ListRow) for each in read):
-        raise Conflict("nothing_to_import", "No row of this file can be imported.")
+        raise Conflict("nothing_to_import", say("No row of this file can be imported."))
     done = take_rows(
         session, draft.congregation_id, read, how, actor, import_id=draft.id, now=now
     )
-    lines = [told(file, line) for line in done.lines]
+    with in_english():
+        lines = [told(file, line) for line in done.lines]
     session.add(
         ContactImportLines(
             congregation_id=draft.congregation_id,

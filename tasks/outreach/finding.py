@@ -82,13 +82,13 @@ def _facts(wanted: Wanted) -> Iterator[ColumnElement[bool]]:
         )
     for is_wanted, holds in (
         (wanted.suppressed, is_suppressed()),
-        (wanted.replied, _has_replied()),
+        (wanted.replied, has_replied()),
     ):
         if is_wanted is not None:
             yield holds if is_wanted else not_(holds)
 
 
-def _has_replied() -> ColumnElement[bool]:
+def has_replied() -> ColumnElement[bool]:
     """Return ``Engagement.has_replied`` in SQL, never null."""
     return and_(
         Engagement.first_outbound_at.is_not(None),

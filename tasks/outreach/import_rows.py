@@ -10,6 +10,7 @@ from typing import Any, Final
 from tasks.automation.fields import checked
 from tasks.errors import InvalidInput
 from tasks.outreach.checks import CONTACT, ENGAGEMENT, checked_address
+from tasks.saying import mark, say
 
 ROWS_MAX: Final = 1_000
 #: Fields of a row that belong to the engagement.
@@ -24,6 +25,16 @@ class RowOutcome(StrEnum):
     UNCHANGED = "unchanged"
     SKIPPED = "skipped"  # known, and known ones stay as they are
     REFUSED = "refused"
+
+
+#: How many rows came to each end is told in these words, as in ``3 created``.
+WORDS: Final = (
+    mark("created"),
+    mark("changed"),
+    mark("unchanged"),
+    mark("skipped"),
+    mark("refused"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +73,18 @@ def check_size(rows: Sequence[object]) -> None:
         InvalidInput: it is.
     """
     if not rows:
-        raise InvalidInput("empty_list", "The list has no contacts.", field="contacts")
+        raise InvalidInput(
+            "empty_list", say("The list has no contacts."), field="contacts"
+        )
     if len(rows) > ROWS_MAX:
         raise InvalidInput(
             "too_many_rows",
-            f"The list has {len(rows):,} contacts; at most {ROWS_MAX:,} are taken at "
-            "once, so split it.",
+            say(
+                "The list has %(n)s contacts; at most %(max)s are taken at "
+                "once, so split it.",
+                n=len(rows),
+                max=ROWS_MAX,
+            ),
             field="contacts",
         )
 
@@ -84,7 +101,7 @@ def read_rows(
             if (first := seen.setdefault(row.address, number)) != number:
                 raise InvalidInput(
                     "listed_twice",
-                    f"Row {first} has the same address.",
+                    say("Row %(place)s has the same address.", place=first),
                     field="address",
                 )
         except InvalidInput as error:
@@ -106,8 +123,10 @@ def checked_row(number: int, given: Mapping[str, object], *, enrols: bool) -> Li
     if about and not enrols:
         raise InvalidInput(
             "no_agent",
-            "A stage or a next action belongs to an agent's engagement; say which "
-            "agent enrols these contacts.",
+            say(
+                "A stage or a next action belongs to an agent's engagement; say which "
+                "agent enrols these contacts."
+            ),
             field=min(about),
         )
     return ListRow(

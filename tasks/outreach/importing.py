@@ -24,6 +24,7 @@ from tasks.operations.audit import Actor, Subject, record
 from tasks.outreach.checks import checked_address
 from tasks.outreach.import_rows import How, Line, ListRow, check_size, read_rows
 from tasks.outreach.taking import take
+from tasks.saying import say
 
 FILENAME_MAX: Final = 200
 
@@ -98,7 +99,7 @@ def take_rows(
     except IntegrityError as error:
         raise Conflict(
             "import_raced",
-            "Somebody else makes the same contacts known right now; try again.",
+            say("Somebody else makes the same contacts known right now; try again."),
         ) from error
     counts = Counter(str(line.outcome) for line in lines)
     made.counts = dict(counts)

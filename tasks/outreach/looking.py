@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from tasks.errors import NotFound
 from tasks.models.engagement import Agent, Engagement
+from tasks.saying import say
 
 
 def locked_engagement(
@@ -44,7 +45,7 @@ def get_engagement(session: Session, engagement_id: UUID) -> Engagement:
 def unknown_engagement() -> NotFound:
     """Return the refusal of an engagement that is not there."""
     return NotFound(
-        "unknown_engagement", "This agent has no engagement with this contact."
+        "unknown_engagement", say("This agent has no engagement with this contact.")
     )
 
 

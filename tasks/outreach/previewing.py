@@ -18,6 +18,7 @@ from tasks.outreach.checks import NAME_MAX
 from tasks.outreach.contact_files import ContactFile, FileRow, checked_rows
 from tasks.outreach.import_rows import How, Line, ListRow, RowOutcome
 from tasks.outreach.known import known_contacts, known_engagements
+from tasks.saying import mark, say
 
 
 class Fate(StrEnum):
@@ -39,11 +40,12 @@ _FATES: Final[Mapping[RowOutcome, Fate]] = {
     RowOutcome.UNCHANGED: Fate.SAME,
     RowOutcome.SKIPPED: Fate.LEFT,
 }
-_ENROLLED: Final = "It is enrolled."
+_ENROLLED: Final = mark("It is enrolled.")
 #: Fields -> words for people.
 _WORDS: Final[Mapping[str, str]] = {
-    "display_name": "name",
-    "next_action_at": "next action",
+    "display_name": mark("name"),
+    "stage": mark("stage"),
+    "next_action_at": mark("next action"),
 }
 
 
@@ -106,7 +108,7 @@ def told(file: ContactFile, line: Line) -> Told:
         line.address,
         _name(row),
         Fate.TWICE if is_twice else Fate.WRONG,
-        f"{where}: {line.error.message}",
+        say("%(where)s: %(what)s", where=where, what=line.error.message),
     )
 
 
@@ -169,7 +171,7 @@ class _Known:
 
 def _differing(row: Contact | Engagement, values: Mapping[str, Any]) -> list[str]:
     return [
-        _WORDS.get(name, name)
+        say(_WORDS.get(name, name))
         for name, value in values.items()
         if getattr(row, "details" if name == "metadata" else name) != value
     ]
@@ -177,5 +179,5 @@ def _differing(row: Contact | Engagement, values: Mapping[str, Any]) -> list[str
 
 def _sentence(changes: Sequence[str]) -> str:
     names = ", ".join(change for change in changes if change != _ENROLLED)
-    told = [f"Another {names}."] if names else []
-    return " ".join([*told, _ENROLLED] if _ENROLLED in changes else told)
+    told = [say("Another %(names)s.", names=names)] if names else []
+    return " ".join([*told, say(_ENROLLED)] if _ENROLLED in changes else told)

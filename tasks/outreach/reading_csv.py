@@ -17,11 +17,16 @@ from tasks.outreach.contact_files import (
     no_list,
 )
 from tasks.outreach.contacts_csv import field_of
+from tasks.saying import mark, say
 from tasks.sources.guests_csv import WORKBOOKS, decoded, delimiter_of
 
 _COLUMNS_MAX: Final = 100
 _HEADER_MAX: Final = 80  # characters that are shown
-_DELIMITERS: Final = {",": "commas", ";": "semicolons", "\t": "tabs"}
+_DELIMITERS: Final = {
+    ",": mark("commas"),
+    ";": mark("semicolons"),
+    "\t": mark("tabs"),
+}
 #: What a file in an encoding that we do not know turns into.
 _BROKEN: Final = re.compile("[\ufffd\x80-\x9f]")
 
@@ -45,12 +50,13 @@ def read_csv(data: bytes) -> ContactFile:
     except csv.Error as error:
         raise no_list(_why(reader.line_num, error)) from error
     except ValueError as error:
-        raise no_list("The file is empty.") from error
+        raise no_list(say("The file is empty.")) from error
     columns = _columns(header[1], content)
     read = [_row(line, cells, columns) for line, cells in rows]
     check_length(len(read))
-    read_as = f"{_encoding_of(data)}, columns separated by {_DELIMITERS[delimiter]}"
-    return ContactFile("Line", read_as, columns, read)
+    return ContactFile(
+        mark("Line"), _encoding_of(data), columns, read, _DELIMITERS[delimiter]
+    )
 
 
 def check_bytes(data: bytes) -> None:
@@ -60,22 +66,27 @@ def check_bytes(data: bytes) -> None:
         InvalidInput: it is.
     """
     if len(data) > FILE_BYTES_MAX:
-        raise no_list(f"The file is larger than {FILE_BYTES_MAX // 1_000_000} MB.")
+        raise no_list(
+            say("The file is larger than %(n)s MB.", n=FILE_BYTES_MAX // 1000000)
+        )
     if data.startswith(WORKBOOKS):
-        raise no_list("This is a workbook; open it and save the sheet as CSV.")
+        raise no_list(say("This is a workbook; open it and save the sheet as CSV."))
     if not data.strip():
-        raise no_list("The file is empty.")
+        raise no_list(say("The file is empty."))
 
 
 def _content(data: bytes) -> str:
     content = decoded(data).removeprefix("\ufeff")
     if "\0" in content:
-        raise no_list("This is no text file; export the list as CSV first.")
+        raise no_list(say("This is no text file; export the list as CSV first."))
     if broken := _BROKEN.search(content):
         line = content.count("\n", 0, broken.start()) + 1
         raise no_list(
-            f"Line {line} holds bytes that are neither UTF-8 nor Windows-1252; "
-            "save the list as “CSV UTF-8”."
+            say(
+                "Line %(line)s holds bytes that are neither UTF-8 nor "
+                "Windows-1252; save the list as “CSV UTF-8”.",
+                line=line,
+            )
         )
     return content
 
@@ -107,18 +118,24 @@ def _records(
 def _why(line: int, error: csv.Error) -> str:
     told = str(error)
     if "unexpected end" in told:
-        return "A cell begins with a quotation mark that is never closed."
+        return say("A cell begins with a quotation mark that is never closed.")
     if "expected after" in told:
-        return (
-            f"Line {line} has text after a closing quotation mark; write a quotation "
-            'mark within a cell twice, as in "Zoe ""Zo"" Lee".'
+        return say(
+            "Line %(line)s has text after a closing quotation mark; write "
+            'a quotation mark within a cell twice, as in "Zoe ""Zo"" Lee".',
+            line=line,
         )
-    return f"Line {line} cannot be read: {told}."
+    return say("Line %(line)s cannot be read: %(told)s.", line=line, told=told)
 
 
 def _columns(headers: Sequence[str], content: str) -> list[tuple[str, str]]:
     if len(headers) > _COLUMNS_MAX:
-        raise no_list(f"The file has more than {_COLUMNS_MAX} columns.")
+        raise no_list(
+            say(
+                "The file has more than %(columns_max)s columns.",
+                columns_max=_COLUMNS_MAX,
+            )
+        )
     taken: set[str] = set()
     columns = []
     for header in headers:
@@ -128,8 +145,12 @@ def _columns(headers: Sequence[str], content: str) -> list[tuple[str, str]]:
     if "address" not in taken:
         found = ", ".join(f"“{header}”" for header, _ in columns[:6])
         raise no_list(
-            "No column holds the addresses. The first line must name the columns, "
-            f"such as Name, E-mail; it has {found}.{_advice(content)}"
+            say(
+                "No column holds the addresses. The first line must name the "
+                "columns, such as Name, E-mail; it has %(found)s.%(advice)s",
+                found=found,
+                advice=_advice(content),
+            )
         )
     return columns
 
@@ -138,7 +159,10 @@ def _advice(content: str) -> str:
     header = content.lstrip().split("\n", 1)[0]
     odd = next((mark for mark in "|:" if mark in header), "")
     if odd and not any(mark in header for mark in _DELIMITERS):
-        return f" Columns are separated by commas, semicolons or tabs, not by “{odd}”."
+        return say(
+            " Columns are separated by commas, semicolons or tabs, not by “%(odd)s”.",
+            odd=odd,
+        )
     return ""
 
 
@@ -151,9 +175,10 @@ def _row(
         if field and cell.strip()
     }
     if any(cell.strip() for cell in cells[len(columns) :]):
-        trouble = (
-            f"It has {len(cells)} cells, but the first line names {len(columns)} "
+        trouble = mark(
+            "It has %(n_cells)s cells, but the first line names %(n_columns)s "
             "columns; put a cell that holds the separator into quotation marks."
         )
-        return FileRow(line, values, trouble)
+        numbers = {"n_cells": len(cells), "n_columns": len(columns)}
+        return FileRow(line, values, trouble, numbers)
     return FileRow(line, values)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from tasks.outreach.contact_files import ContactFile, FileRow, check_length, no_list
+from tasks.saying import mark
 
 _SHAPE: Final = (
     'A JSON file must be a list such as [{"address": "zoe@example.org"}], or '
@@ -29,10 +30,10 @@ def read_entries(value: Any) -> ContactFile:  # noqa: ANN401  # any JSON
         raise no_list(_SHAPE)
     check_length(len(entries))
     rows = [_row(number, entry) for number, entry in enumerate(entries, 1)]
-    return ContactFile("Entry", "JSON", (), rows)
+    return ContactFile(mark("Entry"), "JSON", (), rows)
 
 
 def _row(number: int, entry: object) -> FileRow:
     if isinstance(entry, dict):
         return FileRow(number, entry)
-    return FileRow(number, {}, "It must be an object with an address.")
+    return FileRow(number, {}, mark("It must be an object with an address."))

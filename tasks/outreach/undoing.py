@@ -15,6 +15,7 @@ from tasks.errors import Conflict, NotFound
 from tasks.models.contact import Contact, ContactImport
 from tasks.models.engagement import Engagement
 from tasks.operations.audit import Actor, Subject, record
+from tasks.saying import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +43,9 @@ def undo_import(
         select(ContactImport).where(ContactImport.id == import_id).with_for_update()
     ).one_or_none()
     if made is None:
-        raise NotFound("unknown_import", "There is no such list of contacts.")
+        raise NotFound("unknown_import", say("There is no such list of contacts."))
     if made.undone_at is not None:
-        raise Conflict("import_undone", "This list was taken back already.")
+        raise Conflict("import_undone", say("This list was taken back already."))
     n_engagements = _remove(
         session, Engagement, Engagement.import_id == made.id, Engagement.version == 1
     )

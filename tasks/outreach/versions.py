@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, Literal
 
 from tasks.errors import Conflict
+from tasks.saying import say
 
 #: The code of the refusal; the API answers it with 412.
 VERSION_MISMATCH: Final = "version_mismatch"
@@ -26,8 +27,11 @@ def check_version(found: int | None, expected: Expected | None) -> None:
         return
     if expected != "*" and found in expected:
         return
-    is_there = "has changed" if found is not None else "is gone"
-    raise Conflict(
-        VERSION_MISMATCH,
-        f"This {is_there} since you read it; read it again and repeat your change.",
+    told = (
+        say("This has changed since you read it; read it again and repeat your change.")
+        if found is not None
+        else say(
+            "This is gone since you read it; read it again and repeat your change."
+        )
     )
+    raise Conflict(VERSION_MISMATCH, told)

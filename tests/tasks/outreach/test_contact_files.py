@@ -22,6 +22,7 @@ from tasks.outreach.import_rows import How
 from tasks.outreach.previewing import Fate, Preview, preview
 from tasks.outreach.reading_csv import read_csv
 from tasks.outreach.reading_entries import read_entries
+from tasks.saying import say
 from tests.support import factories
 from tests.support.factories import NOW
 from tests.support.fakes import FakePost, bench
@@ -50,7 +51,7 @@ def _read(text: str, encoding: str = "utf-8") -> ContactFile:
 
 
 @pytest.mark.parametrize(
-    ("data", "read_as"),
+    ("data", "told_as"),
     [
         ("﻿E-Mail;Name\nzoe@example.org;Zoë".encode(), "UTF-8, columns separated by s"),
         ("Name,E-mail\r\nZoë,zoe@example.org\r\n".encode(), "UTF-8, columns separated"),
@@ -59,9 +60,9 @@ def _read(text: str, encoding: str = "utf-8") -> ContactFile:
         ('\n\n"NAME","Email Address"\n\n"Zoë","zoe@example.org"\n'.encode(), "UTF-8"),
     ],
 )
-def test_files_are_read_as_programs_write_them(data: bytes, read_as: str) -> None:
+def test_files_are_read_as_programs_write_them(data: bytes, told_as: str) -> None:
     file = read_csv(data)
-    assert file.read_as.startswith(read_as)
+    assert file.told_as.startswith(told_as)
     (row,) = file.rows
     assert row.values == {"address": "zoe@example.org", "display_name": "Zoë"}
     assert ContactFile.of_json(file.as_json()) == file
@@ -81,7 +82,7 @@ def test_files_are_read_as_programs_write_them(data: bytes, read_as: str) -> Non
         (b"PK\x03\x04rest", "This is a workbook"),
         (b"email\na\x00b", "no text file"),
         (b"a" * 5_000_001, "larger than 5 MB"),
-        (b"email\n" + b"a@b.org\n" * 20_001, "more than 20,000 contacts"),
+        (b"email\n" + b"a@b.org\n" * 20_001, "more than 20\u202f000 contacts"),
         (b"email," + b"x," * 100, "more than 100 columns"),
         (b"email\n" + b"x" * 200_000, "Line 2 cannot be read"),
     ],
@@ -96,7 +97,8 @@ def test_what_cannot_be_read_is_refused_in_words(data: bytes, sentence: str) -> 
 def test_places_are_lines_of_the_file_however_long_a_cell_is() -> None:
     file = _read('email,name\n\na@b.org,"A\nB"\nb@b.org,B,extra\nb@b.org,B, \n')
     assert [row.place for row in file.rows] == [3, 5, 6]
-    assert "It has 3 cells" in file.rows[1].trouble
+    trouble = say(file.rows[1].trouble, **file.rows[1].numbers)
+    assert "It has 3 cells" in trouble
     assert not file.rows[2].trouble
 
 
