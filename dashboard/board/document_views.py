@@ -19,6 +19,7 @@ from dashboard.web import render
 from tasks.clock import utcnow
 from tasks.congregation.documents import board, thumbnails
 from tasks.errors import InvalidInput, NotFound
+from tasks.saying import say
 from tasks.storage import StorageFailed
 
 
@@ -45,10 +46,15 @@ def replace(document_id: UUID) -> ResponseReturnValue:
         return _page(document_id, form), 422
     except StorageFailed:
         current_app.logger.warning("board.storage_failed", exc_info=True)
-        flash(STORAGE_AWAY, "error")
+        flash(say(STORAGE_AWAY), "error")
         return _page(document_id, form), 503
     session.commit()
-    flash(f"“{row.title}” has another file; the one before stays below.", "success")
+    flash(
+        say(
+            "“%(title)s” has another file; the one before stays below.", title=row.title
+        ),
+        "success",
+    )
     return redirect(url_for(".detail", document_id=document_id), 303)
 
 
@@ -57,7 +63,7 @@ def take_back(document_id: UUID, number: int) -> ResponseReturnValue:
     """Make an earlier version the current one."""
     board.take_back(db.session(), document_id, number, actor(), utcnow())
     db.session.commit()
-    flash(f"Version {number} is the current one again.", "success")
+    flash(say("Version %(number)s is the current one again.", number=number), "success")
     return redirect(url_for(".detail", document_id=document_id), 303)
 
 
@@ -90,7 +96,7 @@ def update(document_id: UUID) -> ResponseReturnValue:
         form.refuse(refused)
         return _edit_page(form, queries.card(session, document_id, now)), 422
     session.commit()
-    flash(f"“{row.title}” is changed.", "success")
+    flash(say("“%(title)s” is changed.", title=row.title), "success")
     return redirect(url_for(".detail", document_id=document_id), 303)
 
 
@@ -102,9 +108,9 @@ def retry(document_id: UUID) -> ResponseReturnValue:
     n_asked = thumbnails.ask_again(session, [found.file.id], now)
     session.commit()
     if n_asked:
-        flash("The thumbnail is tried again.", "success")
+        flash(say("The thumbnail is tried again."), "success")
     else:
-        flash("The thumbnail is there, or on its way already.", "info")
+        flash(say("The thumbnail is there, or on its way already."), "info")
     return redirect(url_for(".detail", document_id=document_id), 303)
 
 
@@ -113,14 +119,19 @@ def delete(document_id: UUID) -> ResponseReturnValue:
     """Remove a document with all its versions."""
     row = board.delete_document(db.session(), document_id, actor(), utcnow())
     db.session.commit()
-    flash(f"“{row.title}” is removed, with all its versions.", "success")
+    flash(
+        say("“%(title)s” is removed, with all its versions.", title=row.title),
+        "success",
+    )
     return redirect(url_for(".index"), 303)
 
 
 def _page(document_id: UUID, form: FileForm) -> str:
     found = queries.card(db.session(), document_id, utcnow())
     limit = size(current_app.config["CARILLON"].upload_limit)
-    form.tell(f"At most {limit}. The file of today stays as a version.")
+    form.tell(
+        say("At most %(size)s. The file of today stays as a version.", size=limit)
+    )
     return render(
         "board/detail.html",
         fragment="board/_thumbnail.html",

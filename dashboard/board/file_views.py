@@ -19,12 +19,13 @@ from dashboard.storage import storage
 from tasks.clock import utcnow
 from tasks.errors import NotFound
 from tasks.models import StoredFile, ThumbnailState
+from tasks.saying import mark, say
 from tasks.storage import FileMissing, StorageFailed
 
 _CHUNK: Final = 1 << 16
 #: Whatever a file holds, it runs nothing and loads nothing.
 _POLICY: Final = "default-src 'none'; sandbox; frame-ancestors 'none'"
-_NO_PICTURE: Final = "There is no thumbnail, or not yet."
+_NO_PICTURE: Final = mark("There is no thumbnail, or not yet.")
 
 
 @bp.get("/<uuid:document_id>/download")
@@ -46,7 +47,7 @@ def thumbnail(file_id: UUID) -> ResponseReturnValue:
     """Send a thumbnail; browsers keep it and ask whether it is still the same."""
     file = db.session().get(StoredFile, file_id)
     if file is None or file.thumbnail_state is not ThumbnailState.READY:
-        raise NotFound("no_thumbnail", _NO_PICTURE)
+        raise NotFound("no_thumbnail", say(_NO_PICTURE))
     etag = f"{file.id.hex}-{file.attempt}"
     if request.if_none_match.contains(etag):
         response = Response(status=304)
@@ -55,7 +56,7 @@ def thumbnail(file_id: UUID) -> ResponseReturnValue:
             with storage().open(file.thumbnail_key or "") as stream:
                 response = Response(stream.read(), mimetype="image/png")
         except FileMissing as error:
-            raise NotFound("no_thumbnail", _NO_PICTURE) from error
+            raise NotFound("no_thumbnail", say(_NO_PICTURE)) from error
         except StorageFailed:
             current_app.logger.warning("board.storage_failed", exc_info=True)
             return Response(status=503)
@@ -76,9 +77,9 @@ def _attachment(
         is_missing = isinstance(error, FileMissing)
         current_app.logger.warning("board.file_unavailable", exc_info=True)
         flash(
-            "The file is not in the storage any more."
+            say("The file is not in the storage any more.")
             if is_missing
-            else "The storage of files does not answer. Try again in a minute.",
+            else say("The storage of files does not answer. Try again in a minute."),
             "error",
         )
         return redirect(url_for(".detail", document_id=document_id), 303)

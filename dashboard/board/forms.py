@@ -28,16 +28,19 @@ from tasks.congregation.documents.drafts import (
 )
 from tasks.errors import InvalidInput
 from tasks.models import BoardSection, Document
+from tasks.saying import later, mark, say
 
 #: Tab of the board -> its name.
 TABS: Final = {
-    "visible": "On the board",
-    "soon": "Ending soon",
-    "later": "To come",
-    "ended": "Ended",
-    "all": "All",
+    "visible": mark("On the board"),
+    "soon": mark("Ending soon"),
+    "later": mark("To come"),
+    "ended": mark("Ended"),
+    "all": mark("All"),
 }
-_PLACE: Final = f"From 0 to {POSITION_MAX}; lower comes first."
+_NO_PLACE: Final = later(
+    "Give a whole number. From 0 to %(max)s; lower comes first.", max=str(POSITION_MAX)
+)
 
 
 class _Day(DateField):  # type: ignore[misc]  # WTForms has no types
@@ -47,7 +50,7 @@ class _Day(DateField):  # type: ignore[misc]  # WTForms has no types
         try:
             super().process_formdata(valuelist)
         except ValueError as error:
-            raise ValueError("Give a day, such as 2026-03-10.") from error
+            raise ValueError(say("Give a day, such as 2026-03-10.")) from error
 
 
 class _Place(IntegerField):  # type: ignore[misc]  # WTForms has no types
@@ -57,7 +60,7 @@ class _Place(IntegerField):  # type: ignore[misc]  # WTForms has no types
         try:
             super().process_formdata(valuelist)
         except ValueError as error:
-            raise ValueError(f"Give a whole number. {_PLACE}") from error
+            raise ValueError(str(_NO_PLACE)) from error
 
 
 class _Refusing(FlaskForm):  # type: ignore[misc]  # WTForms has no types
@@ -78,7 +81,7 @@ class BoardFilter(FlaskForm):  # type: ignore[misc]  # WTForms has no types
 
         csrf = False
 
-    q = SearchField("Title", filters=[clean])
+    q = SearchField(later("Title"), filters=[clean])
     tab = StringField(filters=[clean])
 
     @property
@@ -96,31 +99,40 @@ class DocumentForm(_Refusing):
     """What an operator says about a document."""
 
     title = StringField(
-        "Title", [InputRequired("Give it a title.")], render_kw={"maxlength": TITLE_MAX}
+        later("Title"),
+        [InputRequired(later("Give it a title."))],
+        render_kw={"maxlength": TITLE_MAX},
     )
     section = SelectField(
-        "Section", invalid_choice_message="Choose one of the board's sections."
+        later("Section"),
+        invalid_choice_message=later("Choose one of the board's sections."),
     )
     new_section = StringField(
-        "Or a new section",
+        later("Or a new section"),
         filters=[clean],
-        description="Leave it empty to take the section above.",
+        description=later("Leave it empty to take the section above."),
         render_kw={"maxlength": NAME_MAX},
     )
     visible_from = _Day(
-        "First day",
+        later("First day"),
         [Optional()],
-        description="Optional. Days are the congregation's own.",
+        description=later("Optional. Days are the congregation's own."),
     )
     visible_until = _Day(
-        "Last day", [Optional()], description="Optional. It is still seen on that day."
+        later("Last day"),
+        [Optional()],
+        description=later("Optional. It is still seen on that day."),
     )
-    is_highlighted = BooleanField("Highlighted", description="It comes first.")
+    is_highlighted = BooleanField(
+        later("Highlighted"), description=later("It comes first.")
+    )
     position = _Place(
-        "Place in its section",
-        [InputRequired(f"Give a whole number. {_PLACE}")],
+        later("Place in its section"),
+        [InputRequired(_NO_PLACE)],
         default=0,
-        description=_PLACE,
+        description=later(
+            "From 0 to %(max)s; lower comes first.", max=str(POSITION_MAX)
+        ),
     )
 
     def offer(self, sections: Sequence[BoardSection]) -> None:
@@ -132,7 +144,7 @@ class DocumentForm(_Refusing):
     def validate_new_section(self, field: StringField) -> None:
         """Refuse a document without any section."""
         if not field.data and not self.section.choices:
-            raise ValidationError("Name the board's first section.")
+            raise ValidationError(say("Name the board's first section."))
 
     def show(self, row: Document) -> None:
         """Fill in what the document has."""
@@ -172,16 +184,18 @@ class SectionForm(_Refusing):
     """A heading of the board, and where it stands."""
 
     name = StringField(
-        "Name", [InputRequired("Give it a name.")], render_kw={"maxlength": NAME_MAX}
+        later("Name"),
+        [InputRequired(later("Give it a name."))],
+        render_kw={"maxlength": NAME_MAX},
     )
-    position = _Place(
-        "Place", [InputRequired(f"Give a whole number. {_PLACE}")], default=0
-    )
+    position = _Place(later("Place"), [InputRequired(_NO_PLACE)], default=0)
 
 
 class NewSectionForm(_Refusing):
     """A new heading, behind the others."""
 
     name = StringField(
-        "Name", [InputRequired("Give it a name.")], render_kw={"maxlength": NAME_MAX}
+        later("Name"),
+        [InputRequired(later("Give it a name."))],
+        render_kw={"maxlength": NAME_MAX},
     )

@@ -25,6 +25,7 @@ from tasks.models import (
     StoredFile,
     ThumbnailState,
 )
+from tasks.saying import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ def trouble(file: StoredFile) -> str:
     """Return why a file has no thumbnail; empty: it has one, or may still get one."""
     if file.thumbnail_state is not ThumbnailState.FAILED or not file.thumbnail_reason:
         return ""
-    return SENTENCES[file.thumbnail_reason]
+    return say(SENTENCES[file.thumbnail_reason])
 
 
 def cards(
@@ -115,7 +116,7 @@ def card(session: Session, document_id: UUID, now: datetime) -> Card:
     row = session.execute(_cards().where(Document.id == document_id)).first()
     if row is None:
         raise NotFound(
-            "unknown_document", "There is no such document, or not any more."
+            "unknown_document", say("There is no such document, or not any more.")
         )
     return Card(*row, local_day(now, row[3].timezone))
 
@@ -151,7 +152,9 @@ def version(
         )
     ).first()
     if found is None:
-        raise NotFound("unknown_version", "There is no such version, or not any more.")
+        raise NotFound(
+            "unknown_version", say("There is no such version, or not any more.")
+        )
     return found[0], found[1]
 
 
@@ -173,7 +176,7 @@ def congregation(session: Session, slug: str) -> Congregation:
     """
     found = session.scalar(select(Congregation).where(Congregation.slug == slug))
     if found is None:
-        raise NotFound("unknown_congregation", "There is no such congregation.")
+        raise NotFound("unknown_congregation", say("There is no such congregation."))
     return found
 
 

@@ -16,6 +16,7 @@ from dashboard.web import render
 from tasks.congregation.documents import sections as domain
 from tasks.errors import InvalidInput, NotFound
 from tasks.models import BoardSection
+from tasks.saying import say
 
 
 @bp.get("/<slug>/sections")
@@ -38,7 +39,7 @@ def add(slug: str) -> ResponseReturnValue:
         form.refuse(refused)
         return _page(slug, form), 422
     db.session.commit()
-    flash(f"The board has a section “{row.name}”.", "success")
+    flash(say("The board has a section “%(name)s”.", name=row.name), "success")
     return redirect(url_for(".sections", slug=slug), 303)
 
 
@@ -61,7 +62,7 @@ def rename(section_id: UUID) -> ResponseReturnValue:
         flash(refused.message, "error")
         return redirect(url_for(".sections", slug=slug), 303)
     session.commit()
-    flash(f"“{row.name}” is saved.", "success")
+    flash(say("“%(name)s” is saved.", name=row.name), "success")
     return redirect(url_for(".sections", slug=slug), 303)
 
 
@@ -71,14 +72,16 @@ def remove(section_id: UUID) -> ResponseReturnValue:
     slug = _slug(section_id)
     row = domain.remove_section(db.session(), section_id, actor())
     db.session.commit()
-    flash(f"The section “{row.name}” is removed.", "success")
+    flash(say("The section “%(name)s” is removed.", name=row.name), "success")
     return redirect(url_for(".sections", slug=slug), 303)
 
 
 def _slug(section_id: UUID) -> str:
     row = db.session().get(BoardSection, section_id)
     if row is None:
-        raise NotFound("unknown_section", "There is no such section, or not any more.")
+        raise NotFound(
+            "unknown_section", say("There is no such section, or not any more.")
+        )
     return queries.slug_of(db.session(), row.congregation_id)
 
 

@@ -13,7 +13,7 @@ from dashboard.board import queries
 from dashboard.board.forms import TABS, BoardFilter, NewDocumentForm
 from dashboard.board.putting import put
 from dashboard.extensions import db
-from dashboard.filters import plural, size
+from dashboard.filters import size
 from dashboard.scope import chosen_congregation
 from dashboard.security import actor, current_congregations, require
 from dashboard.uploads import take_files, uploaded
@@ -24,6 +24,7 @@ from tasks.congregation.documents.files import check_pdf
 from tasks.congregation.documents.sections import add_section
 from tasks.errors import InvalidInput
 from tasks.models import Congregation, Document
+from tasks.saying import mark, say, say_many
 from tasks.storage import StorageFailed
 
 bp = Blueprint("board", __name__, url_prefix="/board")
@@ -35,7 +36,7 @@ take_files(
 )
 #: Thumbnails that one button asks for again.
 _AT_ONCE: Final = 500
-STORAGE_AWAY: Final = (
+STORAGE_AWAY: Final = mark(
     "The file could not be kept: the storage of files does not answer. "
     "Nothing was saved. Try again in a minute."
 )
@@ -72,7 +73,12 @@ def draw() -> ResponseReturnValue:
     session = db.session()
     n_asked = thumbnails.ask_again(session, _undrawn(looked_at()), utcnow())
     session.commit()
-    flash(f"{plural(n_asked, 'thumbnail')} on the way.", "success")
+    flash(
+        say_many(
+            n_asked, "%(n)s thumbnail on the way.", "%(n)s thumbnails on the way."
+        ),
+        "success",
+    )
     return redirect(url_for(".index"), 303)
 
 
@@ -109,10 +115,10 @@ def create(slug: str) -> ResponseReturnValue:
         return _form(form, of), 422
     except StorageFailed:
         current_app.logger.warning("board.storage_failed", exc_info=True)
-        flash(STORAGE_AWAY, "error")
+        flash(say(STORAGE_AWAY), "error")
         return _form(form, of), 503
     session.commit()
-    flash(f"“{made.title}” is on the board.", "success")
+    flash(say("“%(title)s” is on the board.", title=made.title), "success")
     return redirect(url_for(".detail", document_id=made.id), 303)
 
 
@@ -157,5 +163,7 @@ def section_of(form: NewDocumentForm, of: Congregation) -> UUID:
 def _form(form: NewDocumentForm, of: Congregation) -> str:
     form.offer(queries.sections(db.session(), of.id))
     limit = size(current_app.config["CARILLON"].upload_limit)
-    form.tell(f"At most {limit}. Its first page is drawn within seconds.")
+    form.tell(
+        say("At most %(size)s. Its first page is drawn within seconds.", size=limit)
+    )
     return render("board/new.html", form=form, congregation=of)

@@ -12,6 +12,7 @@ from typing import BinaryIO, Final, NoReturn, Protocol
 from uuid import UUID
 
 from tasks.errors import EngineError, InvalidInput
+from tasks.saying import mark, say
 
 #: What is on its way into the storage for longer was left by a process that died.
 ABANDONED: Final = timedelta(days=1)
@@ -21,7 +22,7 @@ KEY_MAX: Final = 200
 CHUNK: Final = 1 << 18
 #: Parts begin with a letter or digit, so none is "..", hidden, or an option.
 _PART: Final = re.compile(r"[0-9a-z][0-9a-z._-]*")
-_UNITS: Final = ((1_000, "kB"), (1_000_000, "MB"))
+_UNITS: Final = ((1_000, mark("kB")), (1_000_000, mark("MB")))
 
 
 class FileMissing(EngineError):
@@ -36,12 +37,14 @@ class FileTooLarge(InvalidInput):
     """A file has more bytes than it may have; nothing of it is kept."""
 
     def __init__(self, limit: int) -> None:
-        size = f"{limit} bytes"
-        for unit, name in _UNITS:
+        size = say("%(n)s bytes", n=limit)
+        for unit, sign in _UNITS:
             if limit >= unit:
-                size = f"{limit / unit:.1f}".removesuffix(".0") + f" {name}"
+                size = f"{limit / unit:.1f}".removesuffix(".0") + f" {say(sign)}"
         super().__init__(
-            "file_too_large", f"The file is larger than {size}.", field="file"
+            "file_too_large",
+            say("The file is larger than %(size)s.", size=size),
+            field="file",
         )
 
 
@@ -177,4 +180,4 @@ class NoStorage:
         """There is nothing."""
 
     def _refuse(self) -> NoReturn:
-        raise StorageFailed("There is no storage here.")
+        raise StorageFailed(say("There is no storage here."))

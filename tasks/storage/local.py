@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from tasks.saying import say
 from tasks.storage.base import (
     ABANDONED,
     FileMissing,
@@ -136,5 +137,5 @@ def _as_failures() -> Iterator[None]:
     except OSError as error:
         why = error.strerror or type(error).__name__
         raise StorageFailed(
-            f"The folder of the files cannot be used: {why}."
+            say("The folder of the files cannot be used: %(why)s.", why=why)
         ) from error

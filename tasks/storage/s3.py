@@ -15,6 +15,7 @@ from boto3.exceptions import Boto3Error
 from botocore.config import Config as ClientConfig
 from botocore.exceptions import BotoCoreError, ClientError
 
+from tasks.saying import say
 from tasks.storage.base import (
     ABANDONED,
     CHUNK,
@@ -168,7 +169,13 @@ def _as_failures(key: str | None = None) -> Iterator[None]:
         code = str(error.response.get("Error", {}).get("Code", ""))
         if key is not None and code in _MISSING:
             raise FileMissing(key) from error
-        raise StorageFailed(f"The bucket refuses: {code or 'no reason'}.") from error
+        raise StorageFailed(
+            say("The bucket refuses: %(code)s.", code=code)
+            if code
+            else say("The bucket refuses: no reason.")
+        ) from error
     except (BotoCoreError, Boto3Error) as error:
         why = type(error).__name__
-        raise StorageFailed(f"The bucket cannot be reached ({why}).") from error
+        raise StorageFailed(
+            say("The bucket cannot be reached (%(why)s).", why=why)
+        ) from error

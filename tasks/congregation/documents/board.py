@@ -15,6 +15,7 @@ from tasks.congregation.notifications import News, notify
 from tasks.errors import Conflict, NotFound
 from tasks.models.document import Document, DocumentVersion
 from tasks.operations.audit import Actor, Subject, record
+from tasks.saying import say
 
 
 def add_document(
@@ -69,7 +70,7 @@ def change_document(
     if row.version != version:
         raise Conflict(
             "changed_meanwhile",
-            "Somebody else has changed the document meanwhile. Look at it again.",
+            say("Somebody else has changed the document meanwhile. Look at it again."),
         )
     fill(session, row, draft)
     _changed(row, now)
@@ -113,7 +114,7 @@ def take_back(
     row = _locked(session, document_id)
     old = session.get(DocumentVersion, (document_id, number))
     if old is None:
-        raise NotFound("unknown_version", "There is no such version.")
+        raise NotFound("unknown_version", say("There is no such version."))
     _next_version(session, row, old.file_id, old.filename, actor, now)
     _note(
         session, actor, row, "replaced", f"Took back version {number} of “{row.title}”."
@@ -155,7 +156,7 @@ def _next_version(
     now: datetime,
 ) -> None:
     if row.file_id == file_id:
-        raise Conflict("same_file", "The document has this very file already.")
+        raise Conflict("same_file", say("The document has this very file already."))
     row.file_id, row.filename = file_id, filename
     row.number += 1
     _changed(row, now)
@@ -196,7 +197,9 @@ def _locked(session: Session, document_id: UUID) -> Document:
 
 
 def _unknown() -> NotFound:
-    return NotFound("unknown_document", "There is no such document, or not any more.")
+    return NotFound(
+        "unknown_document", say("There is no such document, or not any more.")
+    )
 
 
 def _note(

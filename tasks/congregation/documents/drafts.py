@@ -15,6 +15,7 @@ from tasks.congregation import texts
 from tasks.congregation.names import folded
 from tasks.errors import InvalidInput
 from tasks.models.document import BoardSection, Document
+from tasks.saying import say
 
 TITLE_MAX: Final = 200
 NAME_MAX: Final = 120
@@ -41,18 +42,22 @@ def fill(session: Session, row: Document, draft: DocumentDraft) -> None:
     Raises:
         InvalidInput: a field cannot be accepted; the sentence says why.
     """
-    title = texts.line(draft.title, "title", TITLE_MAX, what="The title", required=True)
+    title = texts.line(
+        draft.title, "title", TITLE_MAX, what=say("The title"), required=True
+    )
     section = session.get(BoardSection, draft.section_id)
     if section is None or section.congregation_id != row.congregation_id:
         raise InvalidInput(
-            "unknown_section", "Choose one of the board's sections.", field="section"
+            "unknown_section",
+            say("Choose one of the board's sections."),
+            field="section",
         )
-    start = texts.day(draft.visible_from, "visible_from", what="The first day")
-    end = texts.day(draft.visible_until, "visible_until", what="The last day")
+    start = texts.day(draft.visible_from, "visible_from", what=say("The first day"))
+    end = texts.day(draft.visible_until, "visible_until", what=say("The last day"))
     if start is not None and end is not None and end < start:
         raise InvalidInput(
             "ends_before_start",
-            "The last day is before the first one.",
+            say("The last day is before the first one."),
             field="visible_until",
         )
     row.title, row.search_title = title, folded(title)[:TITLE_MAX]
@@ -71,7 +76,9 @@ def position(value: int) -> int:
     if not 0 <= value <= POSITION_MAX:
         raise InvalidInput(
             "bad_position",
-            f"The place is a whole number from 0 to {POSITION_MAX}.",
+            say(
+                "The place is a whole number from 0 to %(max)s.", max=str(POSITION_MAX)
+            ),
             field="position",
         )
     return value

@@ -17,6 +17,7 @@ from tasks.db import Begin
 from tasks.errors import InvalidInput
 from tasks.models.base import new_id
 from tasks.models.document import PDF, Document, DocumentVersion, StoredFile
+from tasks.saying import say
 from tasks.storage import Storage, Stored, key_of
 
 #: The lane that makes thumbnails.
@@ -71,10 +72,12 @@ def check_pdf(stream: BinaryIO) -> None:
     head = stream.read(_HEAD)
     stream.seek(0)
     if not head:
-        raise InvalidInput("file_empty", "The file is empty.", field="file")
+        raise InvalidInput("file_empty", say("The file is empty."), field="file")
     if _MAGIC not in head:
         raise InvalidInput(
-            "not_a_pdf", "This is not a PDF. The board takes PDFs only.", field="file"
+            "not_a_pdf",
+            say("This is not a PDF. The board takes PDFs only."),
+            field="file",
         )
 
 

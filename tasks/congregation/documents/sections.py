@@ -13,6 +13,7 @@ from tasks.congregation.documents.drafts import NAME_MAX, position
 from tasks.errors import Conflict, InvalidInput, NotFound
 from tasks.models.document import BoardSection, Document
 from tasks.operations.audit import Actor, Subject, record
+from tasks.saying import say
 
 #: Where a new section goes unless it is said: behind the others, with room between.
 STEP = 10
@@ -80,7 +81,10 @@ def remove_section(session: Session, section_id: UUID, actor: Actor) -> BoardSec
     except IntegrityError as error:
         raise Conflict(
             "section_in_use",
-            f"“{row.name}” has documents. Move them to another section first.",
+            say(
+                "“%(name)s” has documents. Move them to another section first.",
+                name=row.name,
+            ),
         ) from error
     _note(session, actor, row, "deleted", f"Removed the section “{row.name}”.")
     return row
@@ -97,17 +101,25 @@ def n_documents(session: Session, section_ids: list[UUID]) -> dict[UUID, int]:
 
 
 def _name(name: str) -> str:
-    return texts.line(name, "name", NAME_MAX, what="The section's name", required=True)
+    return texts.line(
+        name, "name", NAME_MAX, what=say("The section's name"), required=True
+    )
 
 
 def _taken(name: str) -> InvalidInput:
-    return Conflict("name_taken", f"There is a section “{name}” already.", field="name")
+    return Conflict(
+        "name_taken",
+        say("There is a section “%(name)s” already.", name=name),
+        field="name",
+    )
 
 
 def _section(session: Session, section_id: UUID) -> BoardSection:
     row = session.get(BoardSection, section_id)
     if row is None:
-        raise NotFound("unknown_section", "There is no such section, or not any more.")
+        raise NotFound(
+            "unknown_section", say("There is no such section, or not any more.")
+        )
     return row
 
 
