@@ -93,7 +93,7 @@ class Lane:
     """One kind of background work: a row of the registry."""
 
     name: str
-    title: str
+    title: str  # as the purpose: marked, to be said where it is shown
     purpose: str  # a sentence for operators
     sweep: Sweep
     every: timedelta  # between two sweeps when no doorbell rings

@@ -33,12 +33,13 @@ from tasks.lanes import (
     thumbnail,
     volumes,
 )
+from tasks.saying import mark
 
 LANES: Final = (
     Lane(
         name="executions",
-        title="Executions",
-        purpose="Does what the rules ask for, and tries again what failed.",
+        title=mark("Executions"),
+        purpose=mark("Does what the rules ask for, and tries again what failed."),
         sweep=executions.sweep,
         backlog=executions.backlog,
         every=timedelta(seconds=1),
@@ -47,8 +48,8 @@ LANES: Final = (
     ),
     Lane(
         name="scheduled_jobs",
-        title="Scheduled jobs",
-        purpose="Turns scheduled jobs into executions when their time has come.",
+        title=mark("Scheduled jobs"),
+        purpose=mark("Turns scheduled jobs into executions when their time has come."),
         sweep=scheduled_jobs.sweep,
         backlog=scheduled_jobs.backlog,
         every=timedelta(seconds=1),
@@ -56,8 +57,8 @@ LANES: Final = (
     ),
     Lane(
         name="replanning",
-        title="Replanning",
-        purpose="Moves the many jobs of a rule that was changed, piece by piece.",
+        title=mark("Replanning"),
+        purpose=mark("Moves the many jobs of a rule that was changed, piece by piece."),
         sweep=replanning.sweep,
         backlog=replanning.backlog,
         every=timedelta(seconds=2),
@@ -65,8 +66,8 @@ LANES: Final = (
     ),
     Lane(
         name="operations",
-        title="Operations",
-        purpose="Does to many rows what an operator asked for, piece by piece.",
+        title=mark("Operations"),
+        purpose=mark("Does to many rows what an operator asked for, piece by piece."),
         sweep=operations.sweep,
         backlog=operations.backlog,
         every=timedelta(seconds=2),
@@ -74,8 +75,8 @@ LANES: Final = (
     ),
     Lane(
         name="contact_due",
-        title="Contact due",
-        purpose="Wakes agents when it is time to look at a contact again.",
+        title=mark("Contact due"),
+        purpose=mark("Wakes agents when it is time to look at a contact again."),
         sweep=contact_due.sweep,
         backlog=contact_due.backlog,
         every=timedelta(minutes=5),
@@ -84,8 +85,8 @@ LANES: Final = (
     ),
     Lane(
         name="feeds",
-        title="Feeds",
-        purpose="Fetches podcast feeds and turns their items into episodes.",
+        title=mark("Feeds"),
+        purpose=mark("Fetches podcast feeds and turns their items into episodes."),
         sweep=feeds.sweep,
         backlog=feeds.backlog,
         every=timedelta(seconds=30),
@@ -94,8 +95,8 @@ LANES: Final = (
     ),
     Lane(
         name="fanout",
-        title="Fan-out",
-        purpose="Turns events into deliveries, one for each webhook endpoint.",
+        title=mark("Fan-out"),
+        purpose=mark("Turns events into deliveries, one for each webhook endpoint."),
         sweep=fanout.sweep,
         backlog=fanout.backlog,
         every=timedelta(seconds=1),
@@ -103,8 +104,8 @@ LANES: Final = (
     ),
     Lane(
         name="deliveries",
-        title="Deliveries",
-        purpose="Posts events to webhook endpoints, and tries again what failed.",
+        title=mark("Deliveries"),
+        purpose=mark("Posts events to webhook endpoints, and tries again what failed."),
         sweep=deliveries.sweep,
         backlog=deliveries.backlog,
         every=timedelta(seconds=1),
@@ -113,8 +114,8 @@ LANES: Final = (
     ),
     Lane(
         name="email",
-        title="E-mail",
-        purpose="Mails accounts what they are told, in one digest each.",
+        title=mark("E-mail"),
+        purpose=mark("Mails accounts what they are told, in one digest each."),
         sweep=email.sweep,
         backlog=email.backlog,
         every=timedelta(seconds=1),
@@ -124,8 +125,10 @@ LANES: Final = (
     ),
     Lane(
         name="admin_mails",
-        title="Admin mails",
-        purpose="Mails admins what they ought to look at, such as a failing endpoint.",
+        title=mark("Admin mails"),
+        purpose=mark(
+            "Mails admins what they ought to look at, such as a failing endpoint."
+        ),
         sweep=admin_mails.sweep,
         backlog=admin_mails.backlog,
         every=timedelta(seconds=30),
@@ -133,8 +136,8 @@ LANES: Final = (
     ),
     Lane(
         name="campaign",
-        title="Campaigns",
-        purpose="Starts and ends campaigns when a congregation’s day has come.",
+        title=mark("Campaigns"),
+        purpose=mark("Starts and ends campaigns when a congregation’s day has come."),
         sweep=campaign.sweep,
         backlog=campaign.backlog,
         every=timedelta(minutes=3),
@@ -143,8 +146,8 @@ LANES: Final = (
     ),
     Lane(
         name="retention",
-        title="Retention",
-        purpose="Anonymises members who left when their time is over.",
+        title=mark("Retention"),
+        purpose=mark("Anonymises members who left when their time is over."),
         sweep=retention.sweep,
         backlog=retention.backlog,
         every=timedelta(minutes=5),
@@ -153,8 +156,8 @@ LANES: Final = (
     ),
     Lane(
         name="thumbnail",
-        title="Thumbnails",
-        purpose="Draws the first page of each PDF of the document boards.",
+        title=mark("Thumbnails"),
+        purpose=mark("Draws the first page of each PDF of the document boards."),
         sweep=thumbnail.sweep,
         backlog=thumbnail.backlog,
         every=timedelta(seconds=5),
@@ -164,8 +167,10 @@ LANES: Final = (
     ),
     Lane(
         name="sync",
-        title="Address sync",
-        purpose="Reads addresses from open data, and says which are new or missing.",
+        title=mark("Address sync"),
+        purpose=mark(
+            "Reads addresses from open data, and says which are new or missing."
+        ),
         sweep=sync.sweep,
         backlog=sync.backlog,
         every=timedelta(seconds=5),
@@ -173,8 +178,8 @@ LANES: Final = (
     ),
     Lane(
         name="expirations",
-        title="Expirations",
-        purpose="Tells who looks after a board which documents end soon.",
+        title=mark("Expirations"),
+        purpose=mark("Tells who looks after a board which documents end soon."),
         sweep=expirations.sweep,
         backlog=expirations.backlog,
         every=timedelta(minutes=5),
@@ -183,8 +188,10 @@ LANES: Final = (
     ),
     Lane(
         name="data_transfer",
-        title="Data transfer",
-        purpose="Writes archives of a congregation’s data, and takes archives over.",
+        title=mark("Data transfer"),
+        purpose=mark(
+            "Writes archives of a congregation’s data, and takes archives over."
+        ),
         sweep=data_transfer.sweep,
         backlog=data_transfer.backlog,
         every=timedelta(seconds=5),
@@ -192,8 +199,8 @@ LANES: Final = (
     ),
     Lane(
         name="rescue",
-        title="Rescue",
-        purpose="Takes back what a vanished worker was doing.",
+        title=mark("Rescue"),
+        purpose=mark("Takes back what a vanished worker was doing."),
         sweep=rescue.sweep,
         backlog=rescue.backlog,
         every=timedelta(seconds=15),
@@ -202,8 +209,8 @@ LANES: Final = (
     ),
     Lane(
         name="rollups",
-        title="Rollups",
-        purpose="Counts what has ended by hour and by day, for the charts.",
+        title=mark("Rollups"),
+        purpose=mark("Counts what has ended by hour and by day, for the charts."),
         sweep=rollups.sweep,
         backlog=rollups.backlog,
         every=timedelta(minutes=1),
@@ -212,8 +219,10 @@ LANES: Final = (
     ),
     Lane(
         name="volumes",
-        title="Volumes",
-        purpose="Holds rules that do far more than usual, until somebody has looked.",
+        title=mark("Volumes"),
+        purpose=mark(
+            "Holds rules that do far more than usual, until somebody has looked."
+        ),
         sweep=volumes.sweep,
         backlog=volumes.backlog,
         every=timedelta(seconds=10),
@@ -221,8 +230,8 @@ LANES: Final = (
     ),
     Lane(
         name="janitor",
-        title="Janitor",
-        purpose="Removes what is past its keeping time.",
+        title=mark("Janitor"),
+        purpose=mark("Removes what is past its keeping time."),
         is_startable=True,
         sweep=janitor.sweep,
         backlog=janitor.backlog,

@@ -9,42 +9,73 @@ from typing import Final
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from dashboard.filters import number, plural
+from dashboard.filters import number
 from dashboard.lanes.queries import LaneView
 from tasks.lane import COUNT_CAP
 from tasks.models import LaneRun
+from tasks.saying import mark, say, say_many
 
 #: What waits while a lane is paused, and what comes of it.
 WAITS: Final[Mapping[str, str]] = {
-    "executions": "Mails, webhooks and messages of all rules wait. What is tied to a "
-    "date is dropped if it is of no use any more when the lane goes on.",
-    "scheduled_jobs": "Reminders and all else that dates lead to wait, and are late. "
-    "Those that would come too late to help are not sent at all.",
-    "contact_due": "Agents are not told of engagements that come due; they are told "
-    "when the lane goes on.",
-    "fanout": "Events reach no webhook endpoint; those that happen meanwhile follow.",
-    "deliveries": "Webhook endpoints hear of nothing; all of it follows, oldest first.",
-    "email": "Notification mails wait. What is undone meanwhile is left out of them.",
-    "thumbnail": "New documents have no thumbnail meanwhile.",
-    "campaign": "Campaigns start and end when the lane goes on, not on their day.",
-    "retention": "Nobody is forgotten meanwhile, though the law may ask for it.",
-    "rescue": "What a dying worker leaves behind stays “running” meanwhile.",
-    "operations": "Operations on many rows stand still where they are.",
+    "executions": mark(
+        "Mails, webhooks and messages of all rules wait. What is tied to a "
+        "date is dropped if it is of no use any more when the lane goes on."
+    ),
+    "scheduled_jobs": mark(
+        "Reminders and all else that dates lead to wait, and are late. "
+        "Those that would come too late to help are not sent at all."
+    ),
+    "contact_due": mark(
+        "Agents are not told of engagements that come due; they are told "
+        "when the lane goes on."
+    ),
+    "fanout": mark(
+        "Events reach no webhook endpoint; those that happen meanwhile follow."
+    ),
+    "deliveries": mark(
+        "Webhook endpoints hear of nothing; all of it follows, oldest first."
+    ),
+    "email": mark(
+        "Notification mails wait. What is undone meanwhile is left out of them."
+    ),
+    "thumbnail": mark("New documents have no thumbnail meanwhile."),
+    "campaign": mark(
+        "Campaigns start and end when the lane goes on, not on their day."
+    ),
+    "retention": mark("Nobody is forgotten meanwhile, though the law may ask for it."),
+    "rescue": mark("What a dying worker leaves behind stays “running” meanwhile."),
+    "operations": mark("Operations on many rows stand still where they are."),
 }
+_WAITS: Final = mark("What is due for it waits; nothing is lost.")
 _SPAN: Final = timedelta(hours=1)
 
 
 def consequences(session: Session, view: LaneView, now: datetime) -> str:
     """Return what a pause of the lane means, in a few sentences."""
     said = [
-        "It takes nothing new until somebody resumes it; what it holds is finished."
+        say(
+            "It takes nothing new until somebody resumes it; what it holds is finished."
+        )
     ]
-    if view.backlog.n_due:
-        said.append(f"{number(view.backlog.n_due, COUNT_CAP)} due rows wait already.")
+    if n := view.backlog.n_due:
+        said.append(
+            say_many(
+                n,
+                "%(n)s due rows wait already.",
+                "%(n)s due rows wait already.",
+                n=number(n, COUNT_CAP),
+            )
+        )
     moved = n_an_hour(session, view.lane.name, now)
     if moved:
-        said.append(f"It moved {plural(moved, 'row')} in the last hour.")
-    said.append(WAITS.get(view.lane.name, "What is due for it waits; nothing is lost."))
+        said.append(
+            say_many(
+                moved,
+                "It moved %(n)s row in the last hour.",
+                "It moved %(n)s rows in the last hour.",
+            )
+        )
+    said.append(say(WAITS.get(view.lane.name, _WAITS)))
     return " ".join(said)
 
 

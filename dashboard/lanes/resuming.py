@@ -20,6 +20,7 @@ from tasks.holds.lanes import EXECUTIONS, PLANS, overdue, resume_with
 from tasks.lane import COUNT_CAP
 from tasks.models import Execution, ScheduledJob, new_id
 from tasks.operations.releasing import MINUTES_MAX
+from tasks.saying import say
 
 
 def ask(
@@ -32,7 +33,7 @@ def ask(
     try:
         lane = registry.lane(name)
     except UnknownLane:
-        raise NotFound("unknown_lane", "There is no such lane.") from None
+        raise NotFound("unknown_lane", say("There is no such lane.")) from None
     session = db.session()
     set_scope(session, g.allowed)  # a lane works for every congregation
     told = overdue(session, name, now)
@@ -68,7 +69,7 @@ def resume(name: str, now: datetime) -> ResponseReturnValue:
         return redirect(url_for("lanes.detail", name=name), 303)
     db.session.commit()
     if operation is None:
-        flash("Resumed. It takes up what is due.", "success")
+        flash(say("Resumed. It takes up what is due."), "success")
         return redirect(url_for("lanes.detail", name=name), 303)
-    flash("The lane goes on as soon as this is done.", "success")
+    flash(say("The lane goes on as soon as this is done."), "success")
     return redirect(url_for("operations.detail", operation_id=operation.id), 303)

@@ -11,7 +11,7 @@ from flask.typing import ResponseReturnValue
 from dashboard.budgets import queries as budgets
 from dashboard.charts import panel, series
 from dashboard.extensions import db
-from dashboard.lanes import queries, resuming
+from dashboard.lanes import outcomes, queries, resuming
 from dashboard.lanes.forms import WorkersForm
 from dashboard.lanes.pausing import consequences
 from dashboard.security import actor, current_operator, require
@@ -22,8 +22,10 @@ from tasks.errors import Conflict, NotFound, UnknownLane
 from tasks.holds.lanes import PLANS
 from tasks.lane import Lane
 from tasks.operations import lanes
+from tasks.saying import say
 
 bp = Blueprint("lanes", __name__, url_prefix="/lanes")
+bp.record_once(outcomes.give)
 
 
 @bp.get("/")
@@ -48,9 +50,9 @@ def pause(name: str) -> ResponseReturnValue:
     """Let the lane claim nothing new."""
     _must_see_all()
     if lanes.pause_lane(db.session(), name, actor(), now=utcnow()):
-        flash("Paused. What it holds already is finished; nothing new is taken.")
+        flash(say("Paused. What it holds already is finished; nothing new is taken."))
     else:
-        flash("It was paused already.", "info")
+        flash(say("It was paused already."), "info")
     db.session.commit()
     return redirect(url_for(".detail", name=name), 303)
 
@@ -70,9 +72,9 @@ def resume(name: str) -> ResponseReturnValue:
     if "operation" in request.form:
         return resuming.resume(name, utcnow())
     if lanes.resume_lane(db.session(), name, actor(), now=utcnow()):
-        flash("Resumed. It takes up what is due.", "success")
+        flash(say("Resumed. It takes up what is due."), "success")
     else:
-        flash("It was not paused.", "info")
+        flash(say("It was not paused."), "info")
     db.session.commit()
     return redirect(url_for(".detail", name=name), 303)
 
@@ -87,7 +89,7 @@ def workers(name: str) -> ResponseReturnValue:
         return _page(lane, form), 422
     chosen = form.workers.data
     if lanes.set_workers(db.session(), name, chosen, actor(), now=utcnow()):
-        flash("Saved. Running workers follow within seconds.", "success")
+        flash(say("Saved. Running workers follow within seconds."), "success")
     db.session.commit()
     return redirect(url_for(".detail", name=name), 303)
 
@@ -102,7 +104,7 @@ def sweep(name: str) -> ResponseReturnValue:
         flash(refused.message, "warning")
     else:
         db.session.commit()
-        flash("Asked for. The result appears in the runs below.", "success")
+        flash(say("Asked for. The result appears in the runs below."), "success")
     return redirect(url_for(".detail", name=name), 303)
 
 
@@ -142,13 +144,15 @@ def _lane(name: str) -> Lane:
     try:
         return registry.lane(name)
     except UnknownLane:
-        raise NotFound("unknown_lane", "There is no such lane.") from None
+        raise NotFound("unknown_lane", say("There is no such lane.")) from None
 
 
 def _must_see_all() -> None:
     if not current_operator().sees_all:
         abort(
             403,
-            "A lane works for every congregation, so only operators of all "
-            "congregations may pause or resize it.",
+            say(
+                "A lane works for every congregation, so only operators of all "
+                "congregations may pause or resize it."
+            ),
         )

@@ -14,6 +14,7 @@ from tasks.errors import Conflict, InvalidInput, NotFound, UnknownLane
 from tasks.lane import WORKERS_MAX, Lane
 from tasks.models import LaneRun, LaneSetting, LaneTrigger, new_id
 from tasks.operations.audit import Actor, Subject, record
+from tasks.saying import say
 
 
 def pause_lane(session: Session, name: str, actor: Actor, *, now: datetime) -> bool:
@@ -76,7 +77,11 @@ def set_workers(
     if workers is not None and not 1 <= workers <= WORKERS_MAX:
         raise InvalidInput(
             "workers_out_of_bounds",
-            f"A lane may have 1 to {WORKERS_MAX} workers, not {workers}.",
+            say(
+                "A lane may have 1 to %(max)s workers, not %(n)s.",
+                max=WORKERS_MAX,
+                n=str(workers),
+            ),
             field="workers",
         )
     setting = _locked_setting(session, lane)
@@ -104,12 +109,18 @@ def sweep_now(session: Session, name: str, actor: Actor, *, now: datetime) -> La
     if setting.is_paused:
         raise Conflict(
             "lane_paused",
-            f"The lane {lane.title} is paused. Resume it, then ask for a sweep.",
+            say(
+                "The lane %(lane)s is paused. Resume it, then ask for a sweep.",
+                lane=say(lane.title),
+            ),
         )
     if _is_asked(session, lane):
         raise Conflict(
             "sweep_waiting",
-            f"A sweep of the lane {lane.title} was asked for and waits for a worker.",
+            say(
+                "A sweep of the lane %(lane)s was asked for and waits for a worker.",
+                lane=say(lane.title),
+            ),
         )
     run = LaneRun(
         id=new_id(),
@@ -130,9 +141,8 @@ def _known(name: str) -> Lane:
     try:
         return registry.lane(name)
     except UnknownLane:
-        raise NotFound(
-            "unknown_lane", f"There is no lane “{name}”.", field="lane"
-        ) from None
+        told = say("There is no lane “%(name)s”.", name=name)
+        raise NotFound("unknown_lane", told, field="lane") from None
 
 
 def _locked_setting(session: Session, lane: Lane) -> LaneSetting:
