@@ -19,7 +19,6 @@ from flask.typing import ResponseReturnValue
 
 from dashboard.extensions import db
 from dashboard.filter_fields import clean
-from dashboard.filters import number
 from dashboard.operations.words import WORDS, Words
 from dashboard.security import actor
 from dashboard.selection import confirmed_at, confirmed_id, nothing_selected, selected
@@ -34,6 +33,7 @@ from tasks.operations.kinds import KINDS, Asked
 from tasks.operations.many import change_few, change_ticked, n_meant, n_ticked
 from tasks.operations.pieces import PIECE
 from tasks.operations.starting import WHY_MAX, start
+from tasks.saying import say
 
 _NO_ERRORS: Final[Mapping[str | None, str]] = MappingProxyType({})
 
@@ -68,7 +68,7 @@ def begin(question: Question) -> ResponseReturnValue:
         return _done(question, change_few(session, asked, actor(), now=now))
     asked = replace(asked, is_again="again" in request.form)
     try:
-        _refuse_number(question, asked)
+        _refuse_number(asked)
         why = clean(request.form.get("why"))
         operation = start(session, id_, asked, actor(), why=why, now=now)
     except InvalidInput as refused:
@@ -121,7 +121,7 @@ def _n_sent(asked: Asked) -> int:
     return n_meant(db.session(), replace(asked, matching=only, is_again=True))
 
 
-def _refuse_number(question: Question, asked: Asked) -> None:
+def _refuse_number(asked: Asked) -> None:
     """Refuse to send many again unless their number was typed.
 
     Raises:
@@ -134,7 +134,7 @@ def _refuse_number(question: Question, asked: Asked) -> None:
     if n > 1 and typed != str(n):
         raise InvalidInput(
             "wrong_number",
-            f"Type {n}, the number of {question.words.many} that are sent again.",
+            say("Type %(n)s, the number of executions that are sent again.", n=str(n)),
             field="number",
         )
 
@@ -169,8 +169,8 @@ def _render(
 def _done(question: Question, bulk: Bulk) -> ResponseReturnValue:
     db.session.commit()
     words = question.words
-    sentence = f"{number(bulk.n_done)} {words.done}"
+    sentence = words.done(bulk.n_done)
     if bulk.n_skipped:
-        sentence += f" {number(bulk.n_skipped)} skipped: {words.missed}"
+        sentence += f" {words.missed(bulk.n_skipped)}"
     flash(sentence, "success" if bulk.n_done else "info")
     return redirect(question.back, 303)

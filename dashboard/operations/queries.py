@@ -31,25 +31,26 @@ from tasks.models.operation import OPEN, RESUMABLE
 from tasks.operations.audit import Actor
 from tasks.operations.kinds import KINDS
 from tasks.operations.seeing import find, seen_by
+from tasks.saying import mark, say
 
 #: What a filter's parts are called.
 _LABELS: Final = {
-    "state": "State",
-    "rule_id": "Rule",
-    "podcast_id": "Podcast",
-    "booking_id": "Booking",
-    "event_id": "Event",
-    "type": "Type",
-    "text": "Text",
-    "query": "Search",
-    "since": "From",
-    "until": "Until",
-    "late_before": "Late since",
-    "reason": "Why it waits",
-    "action": "Action",
-    "group_id": "Failed with",
-    "minutes": "Spread over minutes",
-    "then_resume": "Then resumes the lane",
+    "state": mark("State"),
+    "rule_id": mark("Rule"),
+    "podcast_id": mark("Podcast"),
+    "booking_id": mark("Booking"),
+    "event_id": mark("Event"),
+    "type": mark("Type"),
+    "text": mark("Text"),
+    "query": mark("Search"),
+    "since": mark("From"),
+    "until": mark("Until"),
+    "late_before": mark("Late since"),
+    "reason": mark("Why it waits"),
+    "action": mark("Action"),
+    "group_id": mark("Failed with"),
+    "minutes": mark("Spread over minutes"),
+    "then_resume": mark("Then resumes the lane"),
 }
 
 
@@ -149,16 +150,16 @@ def _named(session: Session, name: str, id_: UUID) -> Markup | str:
 def _meant(session: Session, line: Line) -> Iterator[tuple[str, str]]:
     for name, value in line.operation.matching.items():
         if name == "ids":
-            yield "Rows", _links(line, value)
+            yield say("Rows"), _links(line, value)
         elif name in ("rule_id", "group_id"):
-            yield _LABELS[name], _named(session, name, UUID(value))
+            yield say(_LABELS[name]), _named(session, name, UUID(value))
         elif name == "congregation_id":
             continue  # the page names it anyway
         elif name in ("since", "until", "late_before"):
-            yield _LABELS[name], absolute(datetime.fromisoformat(value))
+            yield say(_LABELS[name]), absolute(datetime.fromisoformat(value))
         elif name == "reason":
-            yield _LABELS[name], reason(value)
+            yield say(_LABELS[name]), reason(value)
         elif name == "type" and value in TRIGGERS:
-            yield _LABELS[name], TRIGGERS[value].title
+            yield say(_LABELS[name]), say(TRIGGERS[value].title)
         else:
-            yield _LABELS.get(name, name), value
+            yield say(_LABELS.get(name, name)), value

@@ -9,6 +9,7 @@ from flask.typing import ResponseReturnValue
 
 from dashboard.extensions import db
 from dashboard.operations import queries
+from dashboard.operations.progress import came_of_it, progress
 from dashboard.security import actor
 from dashboard.web import render
 from tasks.clock import utcnow
@@ -16,6 +17,7 @@ from tasks.errors import Conflict
 from tasks.lane import COUNT_CAP
 from tasks.operations import steering
 from tasks.operations.single import Answer
+from tasks.saying import say
 
 bp = Blueprint("operations", __name__, url_prefix="/operations")
 
@@ -39,6 +41,8 @@ def detail(operation_id: UUID) -> str:
         fragment="operations/_progress.html",
         line=line,
         meant=queries.meant(session, line),
+        progress=progress,
+        came_of_it=came_of_it,
         cap=COUNT_CAP,
     )
 
@@ -49,8 +53,8 @@ def stop(operation_id: UUID) -> ResponseReturnValue:
     return _answer(
         operation_id,
         steering.stop,
-        "Stopped. What was done stays done; it can be resumed.",
-        "It was stopped already.",
+        say("Stopped. What was done stays done; it can be resumed."),
+        say("It was stopped already."),
     )
 
 
@@ -60,8 +64,8 @@ def resume(operation_id: UUID) -> ResponseReturnValue:
     return _answer(
         operation_id,
         steering.resume,
-        "Resumed behind the last row that was done.",
-        "It goes on already.",
+        say("Resumed behind the last row that was done."),
+        say("It goes on already."),
     )
 
 

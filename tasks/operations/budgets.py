@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from tasks.errors import InvalidInput, NotFound
 from tasks.models import LaneBudget, Rule, RuleBudget
 from tasks.operations.audit import Actor, Subject, record
+from tasks.saying import say
 
 #: Shares that may be promised, of 1 000.
 SHARES: Final = (900, 950, 990, 995, 999)
@@ -47,7 +48,7 @@ def set_rule_budget(
     """
     rule = session.get(Rule, rule_id)
     if rule is None or rule.deleted_at is not None:
-        raise NotFound("unknown_rule", "There is no such rule.")
+        raise NotFound("unknown_rule", say("There is no such rule."))
     found = session.get(RuleBudget, rule_id)
     fresh = RuleBudget(congregation_id=rule.congregation_id, rule_id=rule_id)
     _write(session, found, fresh, promise, now)
@@ -87,9 +88,8 @@ def _write(
             session.flush()
         return
     if promise.per_mille not in SHARES or promise.seconds not in SPANS:
-        raise InvalidInput(
-            "bad_promise", "Choose one of the offered shares and spans.", field="share"
-        )
+        told = say("Choose one of the offered shares and spans.")
+        raise InvalidInput("bad_promise", told, field="share")
     budget = fresh if found is None else found
     budget.per_mille, budget.seconds = promise.per_mille, promise.seconds
     budget.warned_at, budget.updated_at = None, now

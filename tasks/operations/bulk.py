@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from tasks.errors import InvalidInput
 from tasks.operations.audit import Actor, Subject, record
 from tasks.operations.matching import Model
+from tasks.saying import say
 
 #: Rows that one "all that match" touches at most; what is left takes another press.
 BULK_MAX: Final = 10_000
@@ -79,12 +80,16 @@ def change_selected(
         InvalidInput: none was picked, or more than ``SELECTED_MAX``.
     """
     if not ids:
-        raise InvalidInput("nothing_selected", "Select at least one row first.")
+        raise InvalidInput("nothing_selected", say("Select at least one row first."))
     if len(ids) > SELECTED_MAX:
         raise InvalidInput(
             "too_many_selected",
-            f"At most {SELECTED_MAX} rows can be selected, not {len(ids)}. "
-            "Use a filter and act on all that match.",
+            say(
+                "At most %(max)s rows can be selected, not %(n)s. Use a filter and act "
+                "on all that match.",
+                max=str(SELECTED_MAX),
+                n=str(len(ids)),
+            ),
         )
     changed = change(session, verb, ids, now)
     _audit(session, verb, changed, actor, {})

@@ -18,6 +18,7 @@ from tasks.operations.audit import Actor
 from tasks.operations.bulk import Verb
 from tasks.operations.matching import is_state
 from tasks.operations.single import Answer, change_one, columns_of
+from tasks.saying import say
 
 LANE: Final = "executions"
 
@@ -92,7 +93,7 @@ def retry_execution(
     state = _state(session, execution_id)
     if state in (ExecutionState.PENDING, ExecutionState.RUNNING):
         return Answer.ALREADY
-    raise Conflict("not_retryable", NOT_RETRYABLE[state])
+    raise Conflict("not_retryable", say(NOT_RETRYABLE[state]))
 
 
 def cancel_execution(
@@ -110,7 +111,7 @@ def cancel_execution(
     state = _state(session, execution_id)
     if state is ExecutionState.CANCELLED:
         return Answer.ALREADY
-    raise Conflict("not_cancellable", NOT_CANCELLABLE[state])
+    raise Conflict("not_cancellable", say(NOT_CANCELLABLE[state]))
 
 
 def _state(session: Session, execution_id: UUID) -> ExecutionState:

@@ -24,11 +24,12 @@ from tasks.operations.acted import Acted
 from tasks.operations.executions import LANE
 from tasks.operations.matching import is_state
 from tasks.operations.replaying_executions import MOVED
+from tasks.saying import mark
 
 #: Where an operation says over how many minutes it spreads; in none: at once.
 MINUTES: Final = "minutes"
 MINUTES_MAX: Final = 24 * 60
-STILL_HELD: Final = "Another hold covers it, so it goes on waiting."
+STILL_HELD: Final = mark("Another hold covers it, so it goes on waiting.")
 _IS_PENDING: Final = is_state(Execution, ExecutionState.PENDING)
 _TABLE: Final = Execution.metadata.tables[Execution.__tablename__]
 _let_go: Final = BulkUpdate(

@@ -21,11 +21,12 @@ from tasks.automation.records import Records, load_records
 from tasks.automation.triggers import TRIGGERS
 from tasks.models import Event, EventData, Operation
 from tasks.operations.acted import Acted
+from tasks.saying import mark
 
-NO_TRIGGER: Final = "No rule can wait for such an event any more."
-NO_PODCAST: Final = "Its podcast is not known any more."
-ACTED: Final = "Every rule that fires for it has acted on it already."
-NO_RULE: Final = "No rule fires for it as the rules are now."
+NO_TRIGGER: Final = mark("No rule can wait for such an event any more.")
+NO_PODCAST: Final = mark("Its podcast is not known any more.")
+ACTED: Final = mark("Every rule that fires for it has acted on it already.")
+NO_RULE: Final = mark("No rule fires for it as the rules are now.")
 
 
 def replay_events(

@@ -38,10 +38,11 @@ from tasks.operations.acted import Acted
 from tasks.operations.allowed import NOT_RETRYABLE, RETRYABLE
 from tasks.operations.bulk import change
 from tasks.operations.executions import LANE, RETRY
+from tasks.saying import mark
 
 SUCCEEDED: Final = NOT_RETRYABLE[ExecutionState.SUCCEEDED]
-REPLAYED: Final = "It was replayed before."
-MOVED: Final = "It had changed by itself when its turn came."
+REPLAYED: Final = mark("It was replayed before.")
+MOVED: Final = mark("It had changed by itself when its turn came.")
 #: Ends for which a second chance would be wrong: somebody, or something newer, has
 #: taken care of it.
 FINAL: Final = frozenset(

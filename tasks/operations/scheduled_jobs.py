@@ -16,6 +16,7 @@ from tasks.operations.audit import Actor
 from tasks.operations.bulk import Verb
 from tasks.operations.matching import is_state
 from tasks.operations.single import Answer, change_one, columns_of
+from tasks.saying import say
 
 LANE: Final = "scheduled_jobs"
 
@@ -67,7 +68,7 @@ def cancel_job(
     state = columns_of(session, ScheduledJob, job_id, "state")["state"]
     if state is JobState.CANCELLED:
         return Answer.ALREADY
-    raise Conflict("not_pending", NOT_PENDING[state])
+    raise Conflict("not_pending", say(NOT_PENDING[state]))
 
 
 def run_now(session: Session, job_id: UUID, actor: Actor, *, now: datetime) -> Answer:
@@ -86,4 +87,4 @@ def run_now(session: Session, job_id: UUID, actor: Actor, *, now: datetime) -> A
         doorbell.ask(session, LANE)
         return Answer.DONE
     state = columns_of(session, ScheduledJob, job_id, "state")["state"]
-    raise Conflict("not_pending", NOT_PENDING[state])
+    raise Conflict("not_pending", say(NOT_PENDING[state]))

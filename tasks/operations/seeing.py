@@ -13,6 +13,7 @@ from tasks.errors import NotFound
 from tasks.models import Operation
 from tasks.operations.audit import Actor, Subject, record
 from tasks.operations.pieces import sentence_of
+from tasks.saying import say
 
 
 def seen_by(session: Session, actor: Actor) -> ColumnElement[bool]:
@@ -45,7 +46,7 @@ def find(session: Session, operation_id: UUID, actor: Actor) -> Operation:
         .execution_options(populate_existing=True)
     ).one_or_none()
     if found is None:
-        raise NotFound("unknown_operation", "There is no such operation.")
+        raise NotFound("unknown_operation", say("There is no such operation."))
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from sqlalchemy import select
@@ -15,6 +15,12 @@ from tasks.errors import NotFound
 from tasks.operations.audit import Actor, Subject, record
 from tasks.operations.bulk import Verb, change
 from tasks.operations.matching import Model
+from tasks.saying import mark, say
+
+_UNKNOWN: Final = {
+    "execution": mark("There is no such execution."),
+    "scheduled_job": mark("There is no such scheduled job."),
+}
 
 
 class Answer(StrEnum):
@@ -66,8 +72,8 @@ def columns_of(
     columns = [model.id, *(getattr(model, name) for name in names)]
     row = session.execute(select(*columns).where(model.id == id_)).one_or_none()
     if row is None:
-        noun = model.__tablename__.rstrip("s").replace("_", " ")
-        raise NotFound(f"unknown_{noun.replace(' ', '_')}", f"There is no such {noun}.")
+        noun = model.__tablename__.rstrip("s")
+        raise NotFound(f"unknown_{noun}", say(_UNKNOWN[noun]))
     return dict(row._mapping)
 
 

@@ -20,6 +20,7 @@ from tasks.operations.bulk import count
 from tasks.operations.kinds import Asked, rows_of
 from tasks.operations.pieces import PIECE, work
 from tasks.operations.seeing import find, record_deed
+from tasks.saying import say
 
 LANE: Final = "operations"
 WHY_MAX: Final = 300
@@ -57,7 +58,7 @@ def start(
     if not operation.n_total:
         raise InvalidInput(
             "nothing_meant",
-            "Nothing is replayed so: of what is meant, none can be.",
+            say("Nothing is replayed so: of what is meant, none can be."),
             field="again",
         )
     record_deed(session, operation, actor, "started", f"about {operation.n_total} rows")
@@ -106,12 +107,16 @@ def refuse_reason(why: str, *, is_again: bool) -> None:
     if is_again and not why:
         raise InvalidInput(
             "why_missing",
-            "Say why it is to be sent again; the audit log keeps it.",
+            say("Say why it is to be sent again; the audit log keeps it."),
             field="why",
         )
     if len(why) > WHY_MAX:
         raise InvalidInput(
             "why_too_long",
-            f"The reason has {len(why)} characters; at most {WHY_MAX} are kept.",
+            say(
+                "The reason has %(n)s characters; at most %(max)s are kept.",
+                n=str(len(why)),
+                max=str(WHY_MAX),
+            ),
             field="why",
         )

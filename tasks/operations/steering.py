@@ -17,6 +17,7 @@ from tasks.operations.audit import Actor
 from tasks.operations.seeing import find, record_deed
 from tasks.operations.single import Answer
 from tasks.operations.starting import LANE
+from tasks.saying import say
 
 _S = OperationState
 
@@ -49,7 +50,8 @@ def stop(
         return Answer.DONE
     if operation.state is _S.STOPPED:
         return Answer.ALREADY
-    raise Conflict("operation_ended", "It has ended already; nothing is left to stop.")
+    told = say("It has ended already; nothing is left to stop.")
+    raise Conflict("operation_ended", told)
 
 
 def resume(
@@ -72,7 +74,8 @@ def resume(
     }
     operation = _move(session, operation_id, RESUMABLE, values)
     if operation.state is _S.DONE:
-        raise Conflict("operation_ended", "It is done; nothing is left to go on with.")
+        told = say("It is done; nothing is left to go on with.")
+        raise Conflict("operation_ended", told)
     doorbell.ask(session, LANE)
     if before in OPEN:
         return Answer.ALREADY

@@ -15,6 +15,7 @@ from tasks.models import Execution, ExecutionState, Reason, Replay
 from tasks.operations.audit import Actor, Subject, record
 from tasks.operations.executions import LANE
 from tasks.operations.matching import is_state
+from tasks.saying import say
 
 #: For so long a cancellation by hand can be undone.
 UNDO_WITHIN: Final = timedelta(minutes=10)
@@ -70,10 +71,13 @@ def _refuse(session: Session, execution_id: UUID) -> None:
     wanted = select(Execution.state).where(Execution.id == execution_id)
     state = session.scalar(wanted)
     if state is None:
-        raise NotFound("unknown_execution", "There is no such execution.")
+        raise NotFound("unknown_execution", say("There is no such execution."))
     minutes = UNDO_WITHIN // timedelta(minutes=1)
     raise Conflict(
         "not_undoable",
-        f"Cancelling can be taken back by hand for {minutes} minutes, unless it was "
-        "replayed meanwhile. Replay it instead.",
+        say(
+            "Cancelling can be taken back by hand for %(n)s minutes, unless it was "
+            "replayed meanwhile. Replay it instead.",
+            n=minutes,
+        ),
     )
