@@ -26,6 +26,7 @@ from tasks.congregation.campaigns.scope import scope_of
 from tasks.congregation.campaigns.transitions import COUNTS
 from tasks.errors import InvalidInput
 from tasks.models import Campaign, CampaignState
+from tasks.saying import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +99,16 @@ def update(campaign_id: UUID) -> ResponseReturnValue:
 
 def _kept(row: Campaign) -> str:
     """Return what the page says after a campaign was saved."""
-    said = {
-        CampaignState.SCHEDULED: f"it starts on {row.starts_on}",
-        CampaignState.ACTIVE: f"it runs until {row.ends_on}",
-        CampaignState.ENDED: "it is over",
-        CampaignState.MISSED: "it was missed",
-    }
-    return f"{row.name} is saved: {said[row.state]}."
+    name, first, last = row.name, row.starts_on, row.ends_on
+    match row.state:
+        case CampaignState.SCHEDULED:
+            return say("%(name)s is saved: it starts on %(day)s.", name=name, day=first)
+        case CampaignState.ACTIVE:
+            return say("%(name)s is saved: it runs until %(day)s.", name=name, day=last)
+        case CampaignState.ENDED:
+            return say("%(name)s is saved: it is over.", name=name)
+        case CampaignState.MISSED:
+            return say("%(name)s is saved: it was missed.", name=name)
 
 
 def _preview(form: CampaignForm, within: Place) -> Preview:

@@ -23,57 +23,64 @@ from tasks.congregation.campaigns.drafts import NAME_MAX, REST_DAYS_MAX, Campaig
 from tasks.congregation.territories.resting import REST_DAYS
 from tasks.congregation.texts import NOTES_MAX
 from tasks.models import Campaign, EndAction, StartAction
+from tasks.saying import later, mark
 
 #: What becomes of regular work -> how operators read it.
 STARTS: Final = {
-    StartAction.PAUSE: "is paused",
-    StartAction.CLOSE: "is closed",
-    StartAction.LEAVE: "goes on",
+    StartAction.PAUSE: mark("is paused"),
+    StartAction.CLOSE: mark("is closed"),
+    StartAction.LEAVE: mark("goes on"),
 }
 ENDS: Final = {
-    EndAction.RESUME: "goes on, due as many days later as it was paused",
-    EndAction.KEEP_PAUSED: "stays paused until somebody resumes it",
-    EndAction.CLOSE: "is closed",
+    EndAction.RESUME: mark("goes on, due as many days later as it was paused"),
+    EndAction.KEEP_PAUSED: mark("stays paused until somebody resumes it"),
+    EndAction.CLOSE: mark("is closed"),
 }
 
 
 class CampaignForm(OfficeForm):
     """What an operator may say about a campaign."""
 
-    name = StringField("Name", render_kw={"maxlength": NAME_MAX})
-    starts_on = DayField("First day")
-    ends_on = DayField("Last day", description="It still belongs to the campaign.")
+    name = StringField(later("Name"), render_kw={"maxlength": NAME_MAX})
+    starts_on = DayField(later("First day"))
+    ends_on = DayField(
+        later("Last day"), description=later("It still belongs to the campaign.")
+    )
     start_action = RadioField(
-        "When it starts, regular work …",
-        choices=[SelectChoice(word.value, text) for word, text in STARTS.items()],
+        later("When it starts, regular work …"),
+        choices=[
+            SelectChoice(word.value, later(text)) for word, text in STARTS.items()
+        ],
         default=StartAction.PAUSE.value,
         validate_choice=False,
     )
     reassigns = BooleanField(
-        "Who is paused gets the same territory for the campaign",
-        description="Only when regular work is paused.",
+        later("Who is paused gets the same territory for the campaign"),
+        description=later("Only when regular work is paused."),
     )
-    closes_work = BooleanField("When it ends, its own work is closed", default=True)
+    closes_work = BooleanField(
+        later("When it ends, its own work is closed"), default=True
+    )
     end_action = RadioField(
-        "When it ends, the work that it paused …",
-        choices=[SelectChoice(word.value, text) for word, text in ENDS.items()],
+        later("When it ends, the work that it paused …"),
+        choices=[SelectChoice(word.value, later(text)) for word, text in ENDS.items()],
         default=EndAction.RESUME.value,
         validate_choice=False,
     )
     rest_days = IntegerField(
-        "Days of rest afterwards",
+        later("Days of rest afterwards"),
         [Optional()],
-        description=f"Empty: {REST_DAYS}, as usual.",
+        description=later("Empty: %(days)s, as usual.", days=REST_DAYS),
         render_kw={"min": 0, "max": REST_DAYS_MAX, "type": "number"},
     )
     territory_ids = SelectMultipleField(
-        "Territories",
+        later("Territories"),
         validate_choice=False,
         widget=ListWidget(prefix_label=False),
         option_widget=CheckboxInput(),
-        description="None chosen: every territory, also those made later.",
+        description=later("None chosen: every territory, also those made later."),
     )
-    notes = TextAreaField("Notes", render_kw={"maxlength": NOTES_MAX})
+    notes = TextAreaField(later("Notes"), render_kw={"maxlength": NOTES_MAX})
 
     def draft(self) -> CampaignDraft:
         """Return the input in the engine's words."""

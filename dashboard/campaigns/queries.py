@@ -21,6 +21,7 @@ from tasks.models import (
     Member,
     Territory,
 )
+from tasks.saying import say
 
 #: Campaigns in one strip, and rows of one section.
 SHOWN_MAX: Final = 200
@@ -71,7 +72,7 @@ def campaign(session: Session, campaign_id: UUID) -> Campaign:
         .execution_options(populate_existing=True)
     )
     if row is None:
-        raise NotFound("unknown_campaign", "There is no such campaign.")
+        raise NotFound("unknown_campaign", say("There is no such campaign."))
     return row
 
 
@@ -117,7 +118,7 @@ def refused(session: Session, row: Campaign) -> Sequence[Refused]:
     }
     return [
         Refused(
-            members.get(UUID(line["member_id"]), "Somebody who is gone"),
+            members.get(UUID(line["member_id"]), say("Somebody who is gone")),
             grounds.get(UUID(line["territory_id"]), "—"),
             line["why"],
         )

@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 
 from dashboard.campaigns import queries
 from dashboard.campaigns.forms import ENDS, STARTS
-from dashboard.campaigns.year import MONTHS, WIDTH, strip
+from dashboard.campaigns.year import WIDTH, months, strip
 from dashboard.extensions import db
 from dashboard.office import attempt, page_size, place, places
 from dashboard.web import render
@@ -20,6 +20,7 @@ from tasks.congregation.campaigns.reassigning import WHY
 from tasks.congregation.campaigns.saving import delete_campaign, end_campaign
 from tasks.congregation.campaigns.transitions import COUNTS
 from tasks.models import CampaignState
+from tasks.saying import say
 
 bp: Final = Blueprint("campaigns", __name__, url_prefix="/campaigns")
 
@@ -38,7 +39,7 @@ def index() -> str:
         "campaigns/list.html",
         page=page,
         year=strip(number, queries.of_year(session, number), today),
-        months=MONTHS,
+        months=months(),
         width=WIDTH,
         places=places(session),
     )
@@ -77,7 +78,7 @@ def end(campaign_id: UUID) -> ResponseReturnValue:
     """End a campaign today."""
     return attempt(
         lambda session, who, now: end_campaign(session, campaign_id, who, now),
-        "The campaign is over.",
+        say("The campaign is over."),
         url_for(".detail", campaign_id=campaign_id),
     )
 
@@ -87,6 +88,6 @@ def delete(campaign_id: UUID) -> ResponseReturnValue:
     """Delete a campaign that is to come, or was missed."""
     return attempt(
         lambda session, who, now: delete_campaign(session, campaign_id, who, now),
-        "The campaign is deleted.",
+        say("The campaign is deleted."),
         url_for(".index"),
     )

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import calendar
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
 
+from babel.dates import get_month_names
+
 from tasks.models import Campaign
+from tasks.saying import language
 
 WIDTH: Final = 1_000
-MONTHS: Final = tuple(calendar.month_abbr)[1:]
 #: Bars that lie above one another: campaigns of several congregations.
 _ROWS_MAX: Final = 6
 _ROW: Final = 20  # height of one, in the strip's own unit
@@ -35,6 +36,12 @@ class Year:
     bars: Sequence[Bar]
     today: int | None  # None: another year
     height: int
+
+
+def months() -> Sequence[str]:
+    """Return the twelve months, short, in the language that is set."""
+    names = get_month_names("abbreviated", "stand-alone", language.get())
+    return [names[number] for number in range(1, 13)]
 
 
 def strip(number: int, campaigns: Sequence[Campaign], today: date) -> Year:

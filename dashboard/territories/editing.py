@@ -15,6 +15,7 @@ from dashboard.territories.views import bp
 from dashboard.web import render
 from tasks.congregation.territories import territories as engine
 from tasks.errors import InvalidInput
+from tasks.saying import say
 
 
 @bp.get("/new")
@@ -40,7 +41,7 @@ def create() -> ResponseReturnValue:
             form.refuse(refused)
         else:
             db.session.commit()
-            flash(f"Territory {row.number} is made.", "success")
+            flash(say("Territory %(number)s is made.", number=row.number), "success")
             return redirect(url_for(".detail", territory_id=row.id), 303)
     return _new(form), 422
 
@@ -67,7 +68,7 @@ def update(territory_id: UUID) -> ResponseReturnValue:
             row = engine.territory(session, territory_id)
         else:
             db.session.commit()
-            flash("Saved.", "success")
+            flash(say("Saved."), "success")
             return redirect(url_for(".detail", territory_id=territory_id), 303)
     return render("territories/edit.html", row=row, form=form), 422
 
@@ -77,7 +78,7 @@ def delete(territory_id: UUID) -> ResponseReturnValue:
     """Delete a territory that nobody ever worked on."""
     return attempt(
         lambda session, who, _: engine.delete_territory(session, territory_id, who),
-        "The territory is deleted.",
+        say("The territory is deleted."),
         url_for(".index"),
     )
 

@@ -19,14 +19,15 @@ from tasks.congregation.territories.giving import Gift
 from tasks.congregation.territories.territories import TerritoryDraft
 from tasks.congregation.texts import NOTES_MAX
 from tasks.models import TerritoryKind
+from tasks.saying import later, mark
 
 #: How a territory is worked, as operators read it.
 KINDS: Final = {
-    TerritoryKind.DOOR_TO_DOOR: "Door to door",
-    TerritoryKind.CAMPUS: "Campus",
-    TerritoryKind.SHOPS: "Shops",
-    TerritoryKind.PHONE: "Phone",
-    TerritoryKind.HOTEL: "Hotel",
+    TerritoryKind.DOOR_TO_DOOR: mark("Door to door"),
+    TerritoryKind.CAMPUS: mark("Campus"),
+    TerritoryKind.SHOPS: mark("Shops"),
+    TerritoryKind.PHONE: mark("Phone"),
+    TerritoryKind.HOTEL: mark("Hotel"),
 }
 
 
@@ -34,17 +35,19 @@ class TerritoryForm(OfficeForm):
     """What an operator may say about a territory."""
 
     number = StringField(
-        "Number",
-        description="As it is printed on its card.",
+        later("Number"),
+        description=later("As it is printed on its card."),
         render_kw={"maxlength": territories.NUMBER_MAX},
     )
-    name = StringField("Name", render_kw={"maxlength": territories.NAME_MAX})
+    name = StringField(later("Name"), render_kw={"maxlength": territories.NAME_MAX})
     kind = SelectField(
-        "Kind",
-        choices=[SelectChoice(word.value, title) for word, title in KINDS.items()],
+        later("Kind"),
+        choices=[
+            SelectChoice(word.value, later(title)) for word, title in KINDS.items()
+        ],
         validate_choice=False,
     )
-    notes = TextAreaField("Notes", render_kw={"maxlength": NOTES_MAX})
+    notes = TextAreaField(later("Notes"), render_kw={"maxlength": NOTES_MAX})
 
     def draft(self) -> TerritoryDraft:
         """Return the input in the engine's words."""
@@ -63,21 +66,26 @@ class NewTerritoryForm(TerritoryForm, WithinForm):
 class GiftForm(OfficeForm):
     """To whom a territory is given, and for how long."""
 
-    member_id = SelectField("Member", validate_choice=False)
-    started_on = DayField("From")
-    due_on = DayField("Due on", description="The last day that is not late.")
+    member_id = SelectField(later("Member"), validate_choice=False)
+    started_on = DayField(later("From"))
+    due_on = DayField(
+        later("Due on"), description=later("The last day that is not late.")
+    )
     method = SelectField(
-        "How",
-        choices=[SelectChoice("default", "As usual"), SelectChoice("phone", "Phone")],
+        later("How"),
+        choices=[
+            SelectChoice("default", later("As usual")),
+            SelectChoice("phone", later("Phone")),
+        ],
         validate_choice=False,
     )
-    notes = StringField("Note", render_kw={"maxlength": 200})
-    for_campaign = BooleanField("For the campaign that is active")
-    despite_rest = BooleanField("Although it rests")
+    notes = StringField(later("Note"), render_kw={"maxlength": 200})
+    for_campaign = BooleanField(later("For the campaign that is active"))
+    despite_rest = BooleanField(later("Although it rests"))
 
     def offer(self, members: Sequence[SelectChoice]) -> None:
         """Say who may be chosen."""
-        self.member_id.choices = [SelectChoice("", "Choose …"), *members]
+        self.member_id.choices = [SelectChoice("", later("Choose …")), *members]
 
     def gift(self) -> Gift:
         """Return the input in the engine's words."""

@@ -17,15 +17,16 @@ from tasks.congregation.days import a_day, plus_days
 from tasks.congregation.territories.resting import REST_DAYS, resting_until
 from tasks.errors import InvalidInput
 from tasks.models import Attribution, Campaign, Congregation, Member, Territory
+from tasks.saying import mark, say
 
 #: The tabs: word in the address -> what stands there.
 TABS: Final[Mapping[str, str]] = {
-    "": "All",
-    "free": "Free",
-    "out": "Out",
-    "overdue": "Overdue",
-    "paused": "Paused",
-    "resting": "Resting",
+    "": mark("All"),
+    "free": mark("Free"),
+    "out": mark("Out"),
+    "overdue": mark("Overdue"),
+    "paused": mark("Paused"),
+    "resting": mark("Resting"),
 }
 _HISTORY_MAX: Final = 100
 
@@ -172,7 +173,7 @@ def _of_tab(tab: str, today: date) -> tuple[ColumnElement[bool], ...]:
     }
     if tab not in conditions:
         raise InvalidInput(
-            "bad_filter", "The filter in this address cannot be read.", field="tab"
+            "bad_filter", say("The filter in this address cannot be read."), field="tab"
         )
     return conditions[tab]
 

@@ -17,6 +17,7 @@ from tasks.congregation.territories import attributions as engine
 from tasks.congregation.territories.giving import give
 from tasks.congregation.territories.territories import territory
 from tasks.errors import InvalidInput
+from tasks.saying import say
 
 
 @bp.post("/<uuid:territory_id>/give")
@@ -32,7 +33,7 @@ def give_out(territory_id: UUID) -> ResponseReturnValue:
             form.refuse(refused)
         else:
             db.session.commit()
-            flash(f"Given out until {row.due_on}.", "success")
+            flash(say("Given out until %(day)s.", day=row.due_on), "success")
             return redirect(url_for(".detail", territory_id=territory_id), 303)
     return page_of(territory_id, form), 422
 
@@ -46,7 +47,7 @@ def give_back(attribution_id: UUID) -> ResponseReturnValue:
         lambda session, who, now: engine.give_back(
             session, attribution_id, on, who, now
         ),
-        "Given back.",
+        say("Given back."),
     )
 
 
@@ -56,7 +57,7 @@ def pause(attribution_id: UUID) -> ResponseReturnValue:
     return _do(
         attribution_id,
         lambda session, who, now: engine.pause(session, attribution_id, who, now),
-        "Paused: it is still held, and not late meanwhile.",
+        say("Paused: it is still held, and not late meanwhile."),
     )
 
 
@@ -66,7 +67,7 @@ def resume(attribution_id: UUID) -> ResponseReturnValue:
     return _do(
         attribution_id,
         lambda session, who, now: engine.resume(session, attribution_id, who, now),
-        "It goes on, and is due as many days later as it was paused.",
+        say("It goes on, and is due as many days later as it was paused."),
     )
 
 
@@ -79,7 +80,7 @@ def postpone(attribution_id: UUID) -> ResponseReturnValue:
         lambda session, who, now: engine.postpone(
             session, attribution_id, due_on, who, now
         ),
-        "Saved.",
+        say("Saved."),
     )
 
 

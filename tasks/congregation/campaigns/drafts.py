@@ -14,6 +14,7 @@ from tasks.bulk import among
 from tasks.congregation.texts import line, notes, one_of, some_day
 from tasks.errors import InvalidInput
 from tasks.models import EndAction, StartAction, Territory
+from tasks.saying import say
 
 NAME_MAX: Final = 120
 #: The longest window, in days.
@@ -60,20 +61,22 @@ def checked(session: Session, congregation_id: UUID, draft: CampaignDraft) -> Ch
     Raises:
         InvalidInput: a field cannot be accepted; ``field`` names it.
     """
-    starts_on = some_day(draft.starts_on, "starts_on", what="The first day")
-    ends_on = some_day(draft.ends_on, "ends_on", what="The last day")
+    starts_on = some_day(draft.starts_on, "starts_on", what=say("The first day"))
+    ends_on = some_day(draft.ends_on, "ends_on", what=say("The last day"))
     _check_window(starts_on, ends_on)
     start_action = one_of(draft.start_action, StartAction, "start_action")
     if draft.reassigns and start_action is not StartAction.PAUSE:
         raise InvalidInput(
             "reassign_needs_pause",
-            "Territories can be given out again for the campaign only when the regular "
-            "work on them is paused.",
+            say(
+                "Territories can be given out again for the campaign only when the "
+                "regular work on them is paused."
+            ),
             field="reassigns",
         )
     _check_territories(session, congregation_id, draft.territory_ids)
     return Checked(
-        name=line(draft.name, "name", NAME_MAX, what="A name", required=True),
+        name=line(draft.name, "name", NAME_MAX, what=say("A name"), required=True),
         starts_on=starts_on,
         ends_on=ends_on,
         notes=notes(draft.notes),
@@ -90,13 +93,13 @@ def _check_window(starts_on: date, ends_on: date) -> None:
     if ends_on < starts_on:
         raise InvalidInput(
             "ends_before_start",
-            "The last day must not be before the first one.",
+            say("The last day must not be before the first one."),
             field="ends_on",
         )
     if (ends_on - starts_on).days >= DAYS_MAX:
         raise InvalidInput(
             "too_long",
-            f"A campaign has at most {DAYS_MAX} days; make two of it.",
+            say("A campaign has at most %(max)s days; make two of it.", max=DAYS_MAX),
             field="ends_on",
         )
 
@@ -105,7 +108,7 @@ def _rest_days(days: int | None) -> int | None:
     if days is not None and not 0 <= days <= REST_DAYS_MAX:
         raise InvalidInput(
             "rest_out_of_range",
-            f"A territory rests 0 to {REST_DAYS_MAX} days.",
+            say("A territory rests 0 to %(max)s days.", max=REST_DAYS_MAX),
             field="rest_days",
         )
     return days
@@ -117,7 +120,10 @@ def _check_territories(
     if len(ids) > SCOPE_MAX:
         raise InvalidInput(
             "scope_too_large",
-            f"Choose at most {SCOPE_MAX} territories, or none for all of them.",
+            say(
+                "Choose at most %(max)s territories, or none for all of them.",
+                max=str(SCOPE_MAX),
+            ),
             field="territory_ids",
         )
     if not ids:
@@ -131,6 +137,6 @@ def _check_territories(
     if len(known) < len(ids):
         raise InvalidInput(
             "unknown_territory",
-            "One of the territories is gone; choose again.",
+            say("One of the territories is gone; choose again."),
             field="territory_ids",
         )

@@ -12,6 +12,7 @@ from tasks.congregation.campaigns.drafts import Checked
 from tasks.congregation.campaigns.scope import scope_of
 from tasks.errors import Conflict, InvalidInput
 from tasks.models import Campaign, CampaignState, StartAction
+from tasks.saying import say
 
 
 def check_new(
@@ -80,8 +81,13 @@ def refuse_overlap(
     if other is not None:
         raise Conflict(
             "campaign_overlap",
-            f"“{other.name}” has the days from {other.starts_on} to {other.ends_on}; "
-            "two campaigns cannot share a day.",
+            say(
+                "“%(name)s” has the days from %(first)s to %(last)s; two campaigns "
+                "cannot share a day.",
+                name=other.name,
+                first=other.starts_on,
+                last=other.ends_on,
+            ),
             field="starts_on" if other.starts_on <= starts_on else "ends_on",
         )
 
@@ -90,8 +96,11 @@ def _refuse_past(values: Checked, today: date) -> None:
     if values.ends_on < today:
         raise InvalidInput(
             "campaign_past",
-            f"The last day is past: today is {today}. A campaign that is over would "
-            "do nothing.",
+            say(
+                "The last day is past: today is %(today)s. A campaign that is over "
+                "would do nothing.",
+                today=today,
+            ),
             field="ends_on",
         )
 
@@ -101,8 +110,10 @@ def _refuse_rewriting(row: Campaign, values: Checked, *, is_other: bool) -> None
     if is_other or any(getattr(row, n) != getattr(values, n) for n in names):
         raise Conflict(
             "campaign_ended",
-            "This campaign is over: only its name, its notes and the rest that "
-            "follows it can still be changed.",
+            say(
+                "This campaign is over: only its name, its notes and the rest that "
+                "follows it can still be changed."
+            ),
         )
 
 
@@ -110,13 +121,16 @@ def _refuse_restarting(row: Campaign, values: Checked, today: date) -> None:
     if values.starts_on > today:
         raise Conflict(
             "campaign_started",
-            "This campaign is active; its first day cannot lie ahead.",
+            say("This campaign is active; its first day cannot lie ahead."),
             field="starts_on",
         )
     was: tuple[StartAction, bool] = (row.start_action, row.reassigns)
     if was != (values.start_action, values.reassigns):
         raise Conflict(
             "start_locked",
-            "This campaign has started; what its start does can no longer be changed.",
+            say(
+                "This campaign has started; what its start does can no longer be "
+                "changed."
+            ),
             field="start_action",
         )

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from tasks.congregation.campaigns import work
 from tasks.models import Attribution, Campaign, Member, new_id
 from tasks.models.base import Json
+from tasks.saying import mark
 
 _CHUNK: Final = 500  # rows of one statement
 #: What the database says no to without being broken.
@@ -21,9 +22,9 @@ _Refusal: Final = (IntegrityError, DataError, InternalError)
 
 #: Why somebody gets nothing, as the report keeps it -> as operators read it.
 WHY: Final = {
-    "left": "has left the congregation",
-    "inactive": "is inactive",
-    "refused": "was refused by the database",
+    "left": mark("has left the congregation"),
+    "inactive": mark("is inactive"),
+    "refused": mark("was refused by the database"),
 }
 
 

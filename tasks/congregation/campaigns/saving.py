@@ -22,6 +22,7 @@ from tasks.congregation.days import local_day, locked
 from tasks.errors import Conflict, NotFound
 from tasks.models import Campaign, CampaignState, StartAction, new_id
 from tasks.operations.audit import Actor
+from tasks.saying import say
 
 
 def create_campaign(
@@ -75,7 +76,9 @@ def edit_campaign(
     if version is not None and row.version != version:
         raise Conflict(
             "changed_meanwhile",
-            "Somebody changed this campaign while you were at it; look at it anew.",
+            say(
+                "Somebody changed this campaign while you were at it; look at it anew."
+            ),
         )
     values = checked(session, row.congregation_id, draft)
     check_change(session, row, values, today)
@@ -106,7 +109,7 @@ def end_campaign(
     """
     row, today = _locked(session, campaign_id, now)
     if row.state is not CampaignState.ACTIVE:
-        raise Conflict("not_active", "Only an active campaign can be ended.")
+        raise Conflict("not_active", say("Only an active campaign can be ended."))
     before = facts(row)
     row.ends_on = min(row.ends_on, today)
     note(
@@ -130,13 +133,17 @@ def delete_campaign(
     if row.state is CampaignState.ACTIVE:
         raise Conflict(
             "campaign_active",
-            "An active campaign cannot be deleted, since work is paused or given out "
-            "by it. End it first.",
+            say(
+                "An active campaign cannot be deleted, since work is paused or given "
+                "out by it. End it first."
+            ),
         )
     if row.state is CampaignState.ENDED:
         raise Conflict(
             "campaign_ended",
-            "A campaign that ran stays, since the history of territories names it.",
+            say(
+                "A campaign that ran stays, since the history of territories names it."
+            ),
         )
     note(session, actor, row, "deleted", f"Deleted the campaign “{row.name}”.")
     session.delete(row)
@@ -150,12 +157,12 @@ def _locked(
     found = select(Campaign).where(Campaign.id == campaign_id)
     row = session.scalar(found)
     if row is None:
-        raise NotFound("unknown_campaign", "There is no such campaign.")
+        raise NotFound("unknown_campaign", say("There is no such campaign."))
     today = local_day(now, locked(session, row.congregation_id).timezone)
     # What was read before the lock may have changed, or be gone.
     fresh = session.scalar(found.execution_options(populate_existing=True))
     if fresh is None:
-        raise NotFound("unknown_campaign", "There is no such campaign.")
+        raise NotFound("unknown_campaign", say("There is no such campaign."))
     return fresh, today
 
 

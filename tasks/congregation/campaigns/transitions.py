@@ -21,6 +21,7 @@ from tasks.congregation.days import local_day, locked
 from tasks.models import Campaign
 from tasks.models.base import Json
 from tasks.operations.audit import SYSTEM, Subject, record
+from tasks.saying import mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,15 +144,15 @@ def _miss(session: Session, row: Campaign, today: date, now: datetime) -> None:
 
 #: What the report counts -> how a sentence says it.
 COUNTS: Final = {
-    "paused": "paused",
-    "closed": "closed",
-    "postponed": "postponed",
-    "reassigned": "given out for the campaign",
-    "not_reassigned": "not given out for the campaign",
-    "had_it": "given out for the campaign before",
-    "work_closed": "closed of the campaign’s own",
-    "resumed": "resumed",
-    "kept_paused": "kept paused",
+    "paused": mark("paused"),
+    "closed": mark("closed"),
+    "postponed": mark("postponed"),
+    "reassigned": mark("given out for the campaign"),
+    "not_reassigned": mark("not given out for the campaign"),
+    "had_it": mark("given out for the campaign before"),
+    "work_closed": mark("closed of the campaign’s own"),
+    "resumed": mark("resumed"),
+    "kept_paused": mark("kept paused"),
 }
 
 

@@ -16,6 +16,7 @@ from tasks.congregation.texts import some_day
 from tasks.errors import Conflict, InvalidInput, NotFound
 from tasks.models import Attribution
 from tasks.operations.audit import Actor
+from tasks.saying import say
 
 
 def give_back(
@@ -33,12 +34,16 @@ def give_back(
         NotFound: the session sees no such attribution.
     """
     row, today = _open(session, attribution_id, now)
-    ended_on = some_day(on, "ended_on", what="The last day")
+    ended_on = some_day(on, "ended_on", what=say("The last day"))
     if not row.started_on <= ended_on <= max(today, row.started_on):
         raise InvalidInput(
             "ended_out_of_range",
-            f"It began on {row.started_on} and today is {today}; its last day lies "
-            "between the two.",
+            say(
+                "It began on %(first)s and today is %(today)s; its last day lies "
+                "between the two.",
+                first=row.started_on,
+                today=today,
+            ),
             field="ended_on",
         )
     row.ended_on = ended_on
@@ -60,11 +65,13 @@ def pause(
     """
     row, today = _open(session, attribution_id, now)
     if row.campaign_id is not None:
-        raise Conflict("of_campaign", "Work of a campaign cannot be paused.")
+        raise Conflict("of_campaign", say("Work of a campaign cannot be paused."))
     if row.paused_on is not None:
-        raise Conflict("is_paused", f"It is paused since {row.paused_on}.")
+        said = say("It is paused since %(day)s.", day=row.paused_on)
+        raise Conflict("is_paused", said)
     if row.started_on > today:
-        raise Conflict("not_begun", f"It begins on {row.started_on} only.")
+        said = say("It begins on %(day)s only.", day=row.started_on)
+        raise Conflict("not_begun", said)
     row.paused_on = today
     _note(session, actor, row, "paused", "is paused")
     return row
@@ -81,7 +88,7 @@ def resume(
     """
     row, today = _open(session, attribution_id, now)
     if row.paused_on is None:
-        raise Conflict("not_paused", "It is not paused.")
+        raise Conflict("not_paused", say("It is not paused."))
     row.due_on += max(today - row.paused_on, timedelta())
     row.paused_on = row.paused_by_id = None
     _note(session, actor, row, "resumed", f"goes on until {row.due_on}")
@@ -103,11 +110,14 @@ def postpone(
         NotFound: the session sees no such attribution.
     """
     row, _ = _open(session, attribution_id, now)
-    due = some_day(due_on, "due_on", what="The day on which it is due")
+    due = some_day(due_on, "due_on", what=say("The day on which it is due"))
     if not row.started_on <= due <= row.started_on + 2 * AWAY_MAX:
         raise InvalidInput(
             "due_out_of_range",
-            f"It began on {row.started_on}, and cannot be due before, nor years later.",
+            say(
+                "It began on %(day)s, and cannot be due before, nor years later.",
+                day=row.started_on,
+            ),
             field="due_on",
         )
     row.due_on = due
@@ -127,7 +137,7 @@ def attribution(session: Session, attribution_id: UUID) -> Attribution:
         .execution_options(populate_existing=True)
     )
     if row is None:
-        raise NotFound("unknown_attribution", "There is no such attribution.")
+        raise NotFound("unknown_attribution", say("There is no such attribution."))
     return row
 
 
@@ -139,7 +149,8 @@ def _open(
     today = local_day(now, locked(session, found.congregation_id).timezone)
     row = attribution(session, attribution_id)  # a campaign may have moved it
     if row.ended_on is not None:
-        raise Conflict("has_ended", f"It has ended on {row.ended_on}.")
+        said = say("It has ended on %(day)s.", day=row.ended_on)
+        raise Conflict("has_ended", said)
     return row, today
 
 

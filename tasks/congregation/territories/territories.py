@@ -22,6 +22,7 @@ from tasks.models import (
     new_id,
 )
 from tasks.operations.audit import Actor, Subject, record
+from tasks.saying import say
 
 NUMBER_MAX: Final = 32
 NAME_MAX: Final = 120
@@ -93,7 +94,7 @@ def delete_territory(session: Session, territory_id: UUID, actor: Actor) -> None
     if session.scalar(select(worked)):
         raise Conflict(
             "territory_worked",
-            "Members have worked on this territory; its history is kept.",
+            say("Members have worked on this territory; its history is kept."),
         )
     named = session.scalar(
         select(Campaign.name)
@@ -104,7 +105,11 @@ def delete_territory(session: Session, territory_id: UUID, actor: Actor) -> None
     if named is not None:
         raise Conflict(
             "territory_in_scope",
-            f"The campaign “{named}” names this territory; take it out there first.",
+            say(
+                "The campaign “%(name)s” names this territory; take it out there "
+                "first.",
+                name=named,
+            ),
         )
     note(session, actor, row, "territory.deleted", f"Deleted territory {row.number}.")
     session.delete(row)
@@ -119,7 +124,7 @@ def territory(session: Session, territory_id: UUID) -> Territory:
     """
     row = session.get(Territory, territory_id)
     if row is None:
-        raise NotFound("unknown_territory", "There is no such territory.")
+        raise NotFound("unknown_territory", say("There is no such territory."))
     return row
 
 
@@ -134,18 +139,22 @@ def note(
 def _checked(
     session: Session, congregation_id: UUID, draft: TerritoryDraft, but: UUID | None
 ) -> dict[str, Any]:
-    number = line(draft.number, "number", NUMBER_MAX, what="A number", required=True)
+    number = line(
+        draft.number, "number", NUMBER_MAX, what=say("A number"), required=True
+    )
     others = select(Territory.id).where(
         Territory.congregation_id == congregation_id, Territory.number == number
     )
     others = others.where(Territory.id != but) if but else others
     if session.scalar(others) is not None:
         raise Conflict(
-            "number_taken", f"There is a territory {number} already.", field="number"
+            "number_taken",
+            say("There is a territory %(number)s already.", number=number),
+            field="number",
         )
     return {
         "number": number,
-        "name": line(draft.name, "name", NAME_MAX, what="A name"),
+        "name": line(draft.name, "name", NAME_MAX, what=say("A name")),
         "kind": one_of(draft.kind, TerritoryKind, "kind"),
         "notes": notes(draft.notes),
     }
