@@ -21,6 +21,7 @@ from tasks.models import (
     WebhookMessage,
 )
 from tasks.models.base import born_from
+from tasks.saying import say
 from tasks.search.deliveries import delivery_conditions
 
 _FIRST_ID: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -38,11 +39,11 @@ class DeliveryRow:
     def why_no_retry(self) -> str | None:
         """Why it cannot be sent again now; None: it can."""
         if self.endpoint.deleted_at is not None:
-            return "The endpoint was removed."
+            return say("The endpoint was removed.")
         if not self.endpoint.enabled:
-            return "Switch the endpoint on first."
+            return say("Switch the endpoint on first.")
         if self.delivery.settled_at is None:
-            return "It is on its way already."
+            return say("It is on its way already.")
         return None
 
 
@@ -111,7 +112,7 @@ def delivery(session: Session, delivery_id: UUID) -> DeliveryRow:
     """
     found = session.execute(_rows().where(Delivery.id == delivery_id)).one_or_none()
     if found is None:
-        raise NotFound("unknown_delivery", "There is no such delivery.")
+        raise NotFound("unknown_delivery", say("There is no such delivery."))
     return DeliveryRow(*found)
 
 

@@ -22,7 +22,7 @@ from dashboard.search.kinds import SEARCHED
 from dashboard.search.reading import Search, read_search
 from dashboard.search.views import explains
 from dashboard.security import actor
-from dashboard.states import look
+from dashboard.states import LOOKS
 from dashboard.web import render
 from dashboard.webhooks import deliveries as rows
 from dashboard.webhooks import queries
@@ -32,32 +32,39 @@ from tasks.clock import utcnow
 from tasks.errors import Conflict
 from tasks.models import DeliveryState
 from tasks.operations.single import Answer
+from tasks.saying import later, mark, say
 from tasks.webhooks.filters import EVENT_TYPES
 from tasks.webhooks.messages import TEST_TYPE
 from tasks.webhooks.replays import retry_delivery
 from tasks.webhooks.switching import name_of
 
-_ANY: Final = SelectChoice("", "Any")
+_ANY: Final = SelectChoice("", later("Any"))
 #: What deliveries tell of -> what operators read.
-TITLES: Final = {**EVENT_TYPES, TEST_TYPE: "Test"}
+TITLES: Final = {**EVENT_TYPES, TEST_TYPE: mark("Test")}
 
 
 class DeliveryFilter(Form):  # type: ignore[misc]  # WTForms has no types
     """Which deliveries to list; it reads the address, so a filtered list is a link."""
 
     search: Search
-    q = SearchField("Search", filters=[clean])
+    q = SearchField(later("Search"), filters=[clean])
     state = SelectField(
-        "State",
-        choices=[_ANY, *(SelectChoice(s.value, look(s).label) for s in DeliveryState)],
+        later("State"),
+        choices=[
+            _ANY,
+            *(SelectChoice(s.value, later(LOOKS[s].label)) for s in DeliveryState),
+        ],
         default="",
     )
     type = SelectField(
-        "Event",
-        choices=[_ANY, *(SelectChoice(name, title) for name, title in TITLES.items())],
+        later("Event"),
+        choices=[
+            _ANY,
+            *(SelectChoice(name, later(title)) for name, title in TITLES.items()),
+        ],
         default="",
     )
-    to = SelectField("Endpoint", default="")
+    to = SelectField(later("Endpoint"), default="")
     since = MomentField("From (UTC)")
     until = MomentField("Until (UTC)")
 
@@ -129,7 +136,7 @@ def delivery(delivery_id: UUID) -> str:
         delivery=row.delivery,
         endpoint=row.endpoint,
         name=name_of(row.endpoint),
-        title=TITLES.get(row.delivery.type, row.delivery.type),
+        title=say(TITLES.get(row.delivery.type, row.delivery.type)),
         message=message,
         body=json.dumps(json.loads(message.body), indent=2, ensure_ascii=False),
         attempts=rows.attempts(session, delivery_id),
@@ -148,7 +155,7 @@ def retry(delivery_id: UUID) -> ResponseReturnValue:
         return back(".delivery", delivery_id=delivery_id)
     db.session.commit()
     if answer is Answer.DONE:
-        flash("It is sent again, with the same id and body.", "success")
+        flash(say("It is sent again, with the same id and body."), "success")
     else:
-        flash("It is on its way already.", "info")
+        flash(say("It is on its way already."), "info")
     return back(".delivery", delivery_id=delivery_id)

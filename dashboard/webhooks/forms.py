@@ -21,6 +21,7 @@ from dashboard.rules.scope import SEVERAL, Place, RuleScope, scope_choices
 from tasks.errors import InvalidInput
 from tasks.models import Endpoint
 from tasks.outbound.urls import URL_MAX
+from tasks.saying import later, say
 from tasks.webhooks.endpoint_fields import DESCRIPTION_MAX, EndpointChange
 from tasks.webhooks.filters import EVENT_TYPES
 
@@ -42,35 +43,41 @@ class EndpointForm(_RefusableForm):
     """What an admin says about an endpoint."""
 
     url = StringField(
-        "Address",
-        description="Where events are posted to, such as https://example.org/hook.",
+        later("Address"),
+        description=later(
+            "Where events are posted to, such as https://example.org/hook."
+        ),
         render_kw={"maxlength": URL_MAX, "inputmode": "url", "autocomplete": "off"},
     )
     description = StringField(
-        "Description",
-        description="Optional: whose it is, or what it is for.",
+        later("Description"),
+        description=later("Optional: whose it is, or what it is for."),
         render_kw={"maxlength": DESCRIPTION_MAX, "autocomplete": "off"},
     )
-    scope = SelectField("Events of", validate_choice=False)
+    scope = SelectField(later("Events of"), validate_choice=False)
     podcasts = SelectMultipleField(
-        "These podcasts",
+        later("These podcasts"),
         validate_choice=False,  # the engine says it better
-        description="They count when “Several podcasts” is chosen above.",
+        description=later("They count when “Several podcasts” is chosen above."),
         widget=ListWidget(prefix_label=False),
         option_widget=CheckboxInput(),
     )
     which = RadioField(
-        "Which events",
+        later("Which events"),
         choices=[
-            SelectChoice(_ALL, "Every event, also of kinds that are yet to come"),
-            SelectChoice(_CHOSEN, "These:"),
+            SelectChoice(
+                _ALL, later("Every event, also of kinds that are yet to come")
+            ),
+            SelectChoice(_CHOSEN, later("These:")),
         ],
         default=_ALL,
         validate_choice=False,
     )
     event_types = SelectMultipleField(
-        "Types",
-        choices=[SelectChoice(name, title) for name, title in EVENT_TYPES.items()],
+        later("Types"),
+        choices=[
+            SelectChoice(name, later(title)) for name, title in EVENT_TYPES.items()
+        ],
         validate_choice=False,
         widget=ListWidget(prefix_label=False),
         option_widget=CheckboxInput(),
@@ -115,7 +122,7 @@ class EndpointForm(_RefusableForm):
         found = RuleScope.of(self.scope.data, self.podcasts.data or ())
         if found is None:
             raise InvalidInput(
-                "required", "Choose a congregation or a podcast.", field="scope"
+                "required", say("Choose a congregation or a podcast."), field="scope"
             )
         return found
 
@@ -138,10 +145,14 @@ class RotateForm(_RefusableForm):
     """How long the former secret is still good."""
 
     former = RadioField(
-        "The present secret",
+        later("The present secret"),
         choices=[
-            SelectChoice("keep", "signs as well for 24 hours, to change over in peace"),
-            SelectChoice("drop", "is worth nothing at once, because somebody knows it"),
+            SelectChoice(
+                "keep", later("signs as well for 24 hours, to change over in peace")
+            ),
+            SelectChoice(
+                "drop", later("is worth nothing at once, because somebody knows it")
+            ),
         ],
         default="keep",
         validate_choice=False,
@@ -158,4 +169,4 @@ class ReplayForm(_RefusableForm):
 
     since = MomentField("From (UTC)")
     until = MomentField("Until (UTC)")
-    again = BooleanField("Also what arrived already")
+    again = BooleanField(later("Also what arrived already"))

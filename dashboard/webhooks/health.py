@@ -12,12 +12,21 @@ from uuid import UUID
 from sqlalchemy import Integer, cast, extract, func, select
 from sqlalchemy.orm import Session
 
-from tasks.models import Delivery
+from tasks.models import Delivery, DeliveryState
 from tasks.models.base import born_from
+from tasks.saying import mark, say
 
 #: How many hours the health of an endpoint looks back, the present one among them.
 HOURS: Final = 24
 _HOUR: Final = 3600  # seconds
+#: Where deliveries stand, as it is said behind a number.
+_WORDS: Final[Mapping[str, str]] = {
+    DeliveryState.PENDING: mark("pending"),
+    DeliveryState.RUNNING: mark("running"),
+    DeliveryState.DELIVERED: mark("delivered"),
+    DeliveryState.FAILED: mark("failed"),
+    DeliveryState.DISABLED: mark("disabled"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +58,12 @@ class Hour:
     @property
     def words(self) -> str:
         """What its cell says."""
-        told = ", ".join(f"{n} {state}" for state, n in sorted(self.counts.items()))
-        return f"{self.at:%H:%M} UTC: {told or 'nothing'}"
+        told = ", ".join(
+            f"{n} {say(_WORDS[state])}" for state, n in sorted(self.counts.items())
+        )
+        return say(
+            "%(at)s UTC: %(told)s", at=f"{self.at:%H:%M}", told=told or say("nothing")
+        )
 
 
 @dataclass(frozen=True, slots=True)

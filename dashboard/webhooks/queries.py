@@ -20,6 +20,7 @@ from tasks.models import (
     Delivery,
     Endpoint,
 )
+from tasks.saying import say
 
 #: Deliveries that an endpoint's page shows.
 RECENT: Final = 20
@@ -91,7 +92,7 @@ def endpoint(session: Session, endpoint_id: UUID, now: datetime) -> EndpointRow:
         .where(Endpoint.id == endpoint_id, Endpoint.deleted_at.is_(None))
     ).one_or_none()
     if found is None:
-        raise NotFound("unknown_endpoint", "There is no such endpoint.")
+        raise NotFound("unknown_endpoint", say("There is no such endpoint."))
     health = healths(session, [endpoint_id], now)[endpoint_id]
     return EndpointRow(found[0], found[1], found[2], health)
 

@@ -14,6 +14,7 @@ from dashboard.webhooks.forms import ReplayForm
 from dashboard.webhooks.views import bp, detail_page
 from tasks.clock import utcnow
 from tasks.errors import Conflict, InvalidInput
+from tasks.saying import say
 from tasks.webhooks import endpoints
 from tasks.webhooks.finding import get_endpoint
 from tasks.webhooks.replays import Replayed, replay_event, replay_span, retry_failed
@@ -25,9 +26,15 @@ def enable(endpoint_id: UUID) -> ResponseReturnValue:
     """Switch an endpoint on."""
     since = endpoints.enable(db.session(), endpoint_id, actor(), utcnow())
     db.session.commit()
-    flash("It hears of everything from now on.", "success")
+    flash(say("It hears of everything from now on."), "success")
     if since is not None:
-        flash(f"What happened since {absolute(since)} can be told again below.", "info")
+        flash(
+            say(
+                "What happened since %(when)s can be told again below.",
+                when=absolute(since),
+            ),
+            "info",
+        )
     from_then = None if since is None else f"{since:%Y-%m-%dT%H:%M}"
     return _to_endpoint(endpoint_id, since=from_then)
 
@@ -37,7 +44,7 @@ def disable(endpoint_id: UUID) -> ResponseReturnValue:
     """Switch an endpoint off."""
     endpoints.disable(db.session(), endpoint_id, actor(), utcnow())
     db.session.commit()
-    flash("It hears of nothing any more. What waited for it has ended.", "success")
+    flash(say("It hears of nothing any more. What waited for it has ended."), "success")
     return _to_endpoint(endpoint_id)
 
 
@@ -49,7 +56,7 @@ def test(endpoint_id: UUID) -> ResponseReturnValue:
     except Conflict as refused:
         return _refused(refused, endpoint_id)
     db.session.commit()
-    flash("A test is on its way.", "success")
+    flash(say("A test is on its way."), "success")
     return redirect(url_for(".delivery", delivery_id=delivery.id), 303)
 
 
@@ -62,7 +69,12 @@ def retry_all(endpoint_id: UUID) -> ResponseReturnValue:
         return _refused(refused, endpoint_id)
     db.session.commit()
     told = plural(n_again, "delivery", "deliveries")
-    flash(f"{told} sent again." if n_again else "Nothing has failed.", "success")
+    flash(
+        say("%(told)s sent again.", told=told)
+        if n_again
+        else say("Nothing has failed."),
+        "success",
+    )
     return _to_endpoint(endpoint_id)
 
 
@@ -73,7 +85,7 @@ def replay(endpoint_id: UUID) -> ResponseReturnValue:
     form, now = ReplayForm(), utcnow()
     try:
         if not form.validate_on_submit() or form.since.data is None:
-            raise InvalidInput("bad_span", "Say from when on, in UTC.", field="since")
+            raise InvalidInput("bad_span", say("Say from when on."), field="since")
         done = replay_span(
             db.session(),
             endpoint_id,
@@ -104,17 +116,21 @@ def again(event_id: UUID) -> ResponseReturnValue:
         flash(refused.message, "warning")
     else:
         db.session.commit()
-        flash("It is told again to every endpoint that asks for it.", "success")
+        flash(say("It is told again to every endpoint that asks for it."), "success")
     return redirect(url_for("events.detail", event_id=event_id), 303)
 
 
 def _told(done: Replayed) -> str:
     if not done.n_events:
-        return "Nothing that it asks for happened then."
-    told = f"{plural(done.n_events, 'event')} looked at again."
+        return say("Nothing that it asks for happened then.")
+    told = say("%(events)s looked at again.", events=plural(done.n_events, "event"))
     if done.until is None:
         return told
-    return f"{told} That is as many as go at once; go on from {absolute(done.until)}."
+    return say(
+        "%(told)s That is as many as go at once; go on from %(when)s.",
+        told=told,
+        when=absolute(done.until),
+    )
 
 
 def _refused(refused: Conflict, endpoint_id: UUID) -> ResponseReturnValue:

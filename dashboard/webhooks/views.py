@@ -18,6 +18,7 @@ from tasks.clock import utcnow
 from tasks.config import Config
 from tasks.errors import InvalidInput
 from tasks.models import Endpoint
+from tasks.saying import say
 from tasks.secrets import SecretBox
 from tasks.webhooks import endpoints, switching
 from tasks.webhooks.filters import EVENT_TYPES
@@ -92,7 +93,9 @@ def update(endpoint_id: UUID) -> ResponseReturnValue:
         if form.place.congregation_id != endpoint.congregation_id:
             raise InvalidInput(
                 "other_congregation",
-                "An endpoint stays with its congregation; add another one instead.",
+                say(
+                    "An endpoint stays with its congregation; add another one instead."
+                ),
                 field="scope",
             )
         endpoints.edit_endpoint(db.session(), endpoint_id, change, actor(), utcnow())
@@ -101,7 +104,7 @@ def update(endpoint_id: UUID) -> ResponseReturnValue:
         form.refuse(refused)
         return _edit_form(form, get_endpoint(db.session(), endpoint_id)), 422
     db.session.commit()
-    flash("Saved. What waits goes to this address.", "success")
+    flash(say("Saved. What waits goes to this address."), "success")
     return redirect(url_for(".detail", endpoint_id=endpoint_id), 303)
 
 
@@ -111,7 +114,13 @@ def delete(endpoint_id: UUID) -> ResponseReturnValue:
     """Remove an endpoint; what was sent to it stays readable."""
     gone = endpoints.remove(db.session(), endpoint_id, actor(), utcnow())
     db.session.commit()
-    flash(f"{switching.name_of(gone)} is removed and hears of nothing more.", "success")
+    flash(
+        say(
+            "%(name)s is removed and hears of nothing more.",
+            name=switching.name_of(gone),
+        ),
+        "success",
+    )
     return redirect(url_for(".index"), 303)
 
 
@@ -131,7 +140,7 @@ def detail_page(endpoint_id: UUID, replay_form: ReplayForm) -> str:
         name=switching.name_of(endpoint),
         recent=queries.recent(session, endpoint_id),
         mails=queries.mails(session, endpoint),
-        hears=[EVENT_TYPES.get(name, name) for name in endpoint.event_types or ()],
+        hears=[say(EVENT_TYPES.get(name, name)) for name in endpoint.event_types or ()],
         podcasts=applies_to([titles.get(i, i) for i in endpoint.podcast_ids or ()], 3),
         off=switching.OFF,
         off_at=off_at(endpoint, now) if endpoint.warned_at else None,

@@ -15,6 +15,7 @@ from tasks.errors import Conflict, InvalidInput
 from tasks.models.endpoint import Endpoint
 from tasks.operations.rule_scope import clean_scope, problem_of_scope
 from tasks.outbound.urls import read_url
+from tasks.saying import say
 from tasks.webhooks.filters import EVENT_TYPES
 
 DESCRIPTION_MAX: Final = 200
@@ -62,7 +63,10 @@ def check_number(session: Session, congregation_id: UUID) -> None:
     if (n_living or 0) >= ENDPOINTS_MAX:
         raise Conflict(
             "too_many_endpoints",
-            f"A congregation has at most {ENDPOINTS_MAX} endpoints; remove one first.",
+            say(
+                "A congregation has at most %(max)s endpoints; remove one first.",
+                max=ENDPOINTS_MAX,
+            ),
             field="url",
         )
 
@@ -80,13 +84,13 @@ def _description(text: str) -> str:
     if len(clean) > DESCRIPTION_MAX:
         raise InvalidInput(
             "too_long",
-            f"A description has at most {DESCRIPTION_MAX} characters.",
+            say("A description has at most %(max)s characters.", max=DESCRIPTION_MAX),
             field="description",
         )
     if not clean.isprintable():
         raise InvalidInput(
             "control_chars",
-            "The description holds characters that do not print; type it anew.",
+            say("The description holds characters that do not print; type it anew."),
             field="description",
         )
     return clean
@@ -98,14 +102,14 @@ def _event_types(chosen: Sequence[str] | None) -> list[str] | None:
     if not chosen:
         raise InvalidInput(
             "required",
-            "Choose at least one type of event, or all of them.",
+            say("Choose at least one type of event, or all of them."),
             field="event_types",
         )
     unknown = sorted(set(chosen) - set(EVENT_TYPES))
     if unknown:
         raise InvalidInput(
             "unknown_trigger",
-            f"There is no event type “{unknown[0][:64]}”.",
+            say("There is no event type “%(type)s”.", type=unknown[0][:64]),
             field="event_types",
         )
     return [name for name in EVENT_TYPES if name in set(chosen)]

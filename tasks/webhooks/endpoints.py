@@ -14,6 +14,7 @@ from tasks.models.congregation import Congregation
 from tasks.models.endpoint import Endpoint, EndpointEnd
 from tasks.models.reason import Reason
 from tasks.operations.audit import Actor
+from tasks.saying import say
 from tasks.secrets import SecretBox, new_webhook_secret
 from tasks.webhooks.endpoint_fields import EndpointChange, check_number, checked
 from tasks.webhooks.finding import lock
@@ -37,7 +38,7 @@ def add_endpoint(
         InvalidInput: something about it is wrong.
     """
     if session.get(Congregation, congregation_id) is None:
-        raise NotFound("unknown_congregation", "There is no such congregation.")
+        raise NotFound("unknown_congregation", say("There is no such congregation."))
     check_number(session, congregation_id)
     secret = new_webhook_secret()
     endpoint = Endpoint(

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from tasks.errors import NotFound
 from tasks.models.endpoint import Endpoint
+from tasks.saying import say
 
 
 def get_endpoint(session: Session, endpoint_id: UUID) -> Endpoint:
@@ -37,5 +38,5 @@ def lock(session: Session, endpoint_id: UUID) -> Endpoint:
 
 def _found(endpoint: Endpoint | None) -> Endpoint:
     if endpoint is None or endpoint.deleted_at is not None:
-        raise NotFound("unknown_endpoint", "There is no such endpoint.")
+        raise NotFound("unknown_endpoint", say("There is no such endpoint."))
     return endpoint

@@ -23,6 +23,7 @@ from tasks.models.event import Event
 from tasks.models.failure import FailedDelivery
 from tasks.operations.audit import Actor, Subject, record
 from tasks.operations.single import Answer
+from tasks.saying import say
 from tasks.webhooks.fanout import LANE, anew
 from tasks.webhooks.finding import lock
 from tasks.webhooks.outbox import hand_over_again
@@ -50,11 +51,11 @@ def retry_delivery(
     """
     delivery = session.get(Delivery, delivery_id)
     if delivery is None:
-        raise NotFound("unknown_delivery", "There is no such delivery.")
+        raise NotFound("unknown_delivery", say("There is no such delivery."))
     try:
         endpoint = _enabled(session, delivery.endpoint_id)
     except NotFound as error:
-        raise Conflict("endpoint_deleted", "The endpoint was removed.") from error
+        raise Conflict("endpoint_deleted", say("The endpoint was removed.")) from error
     revived = session.execute(
         update(Delivery)
         .where(Delivery.id == delivery_id, Delivery.state.in_(SETTLED))
@@ -107,11 +108,13 @@ def replay_event(session: Session, event_id: UUID, actor: Actor, now: datetime) 
     """
     event = session.get(Event, event_id)
     if event is None:
-        raise NotFound("unknown_event", "There is no such event.")
+        raise NotFound("unknown_event", say("There is no such event."))
     of = event.congregation_id
     congregation = session.get(Congregation, of)
     if congregation is None or not congregation.has_endpoints:
-        raise Conflict("no_endpoint", "No endpoint of this congregation is enabled.")
+        raise Conflict(
+            "no_endpoint", say("No endpoint of this congregation is enabled.")
+        )
     hand_over_again(session, of, [event_id], now, endpoint_id=None, again=True)
     summary = f"Told {event.type} to the webhook endpoints again"
     record(
@@ -142,7 +145,7 @@ def replay_span(
     """
     if until <= since:
         raise InvalidInput(
-            "bad_span", "The end must be later than the beginning.", field="until"
+            "bad_span", say("The end must be later than the beginning."), field="until"
         )
     endpoint = _enabled(session, endpoint_id)
     rows = session.execute(
@@ -181,5 +184,5 @@ def _enabled(session: Session, endpoint_id: UUID) -> Endpoint:
     """Lock and return an endpoint, so that it stays on while we give it work."""
     endpoint = lock(session, endpoint_id)
     if not endpoint.enabled:
-        raise Conflict("endpoint_disabled", "Switch the endpoint on first.")
+        raise Conflict("endpoint_disabled", say("Switch the endpoint on first."))
     return endpoint

@@ -18,12 +18,13 @@ from tasks.models.delivery import Delivery, DeliveryState
 from tasks.models.endpoint import Endpoint, EndpointEnd
 from tasks.models.reason import Reason
 from tasks.operations.audit import Actor, Subject, record
+from tasks.saying import mark
 
 #: Why an endpoint is off -> a sentence for operators.
 OFF: Final = {
-    EndpointEnd.OPERATOR: "An operator switched it off.",
-    EndpointEnd.GONE: "It answered 410: it is gone for good.",
-    EndpointEnd.FAILING: "It failed for too long.",
+    EndpointEnd.OPERATOR: mark("An operator switched it off."),
+    EndpointEnd.GONE: mark("It answered 410: it is gone for good."),
+    EndpointEnd.FAILING: mark("It failed for too long."),
 }
 
 

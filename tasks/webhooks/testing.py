@@ -12,6 +12,7 @@ from tasks.errors import Conflict
 from tasks.models.base import new_id
 from tasks.models.delivery import Delivery
 from tasks.operations.audit import Actor
+from tasks.saying import say
 from tasks.webhooks.fanout import LANE
 from tasks.webhooks.finding import lock
 from tasks.webhooks.messages import trial_message
@@ -29,7 +30,7 @@ def send_test(
     """
     endpoint = lock(session, endpoint_id)
     if not endpoint.enabled:
-        raise Conflict("endpoint_disabled", "Switch the endpoint on first.")
+        raise Conflict("endpoint_disabled", say("Switch the endpoint on first."))
     message = trial_message(endpoint.congregation_id, now)
     session.add(message)
     session.flush()
