@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, ClassVar, Final
 
-from werkzeug.datastructures import MultiDict
-from wtforms import DateTimeLocalField, Form, SelectChoice, SelectField, StringField
+from sqlalchemy import ColumnElement
+from wtforms import DateTimeLocalField, HiddenField, SelectChoice, SelectField
 from wtforms.validators import Length, Optional
 
-from dashboard.audit.queries import AuditFilter
+from dashboard.search.kinds import SEARCHED
+from dashboard.search.plain import PlainFilter
+from tasks.models import AuditEntry
 from tasks.saying import later
 
 #: What may be acted on, as the entries' subjects are called.
@@ -34,15 +37,11 @@ SUBJECT_KINDS: Final = {
 _FORMATS: Final = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]
 
 
-class AuditFilterForm(Form):  # type: ignore[misc]  # WTForms has no types
+class AuditFilter(PlainFilter):
     """Which entries to list; every field may be empty."""
 
-    actor = StringField(later("Who"), [Length(max=255)])
-    action = StringField(
-        later("Action"),
-        [Length(max=64)],
-        render_kw={"placeholder": later("rule. or rule.edited")},
-    )
+    searched = SEARCHED["audit"]
+    former: ClassVar[Mapping[str, str]] = {"actor": "who", "action": "action"}
     kind = SelectField(
         later("Subject"),
         choices=[
@@ -51,35 +50,24 @@ class AuditFilterForm(Form):  # type: ignore[misc]  # WTForms has no types
         ],
         validate_choice=False,
     )
-    subject = StringField(later("Subject's id"), [Length(max=128)])
+    subject = HiddenField(later("Subject's id"), [Length(max=128)])
     since = DateTimeLocalField(later("From (UTC)"), [Optional()], format=_FORMATS)
     until = DateTimeLocalField(later("Before (UTC)"), [Optional()], format=_FORMATS)
 
-    @classmethod
-    def of(cls, args: MultiDict[str, str]) -> AuditFilterForm:
-        """Return the form filled from an address; what is wrong has its errors."""
-        form = cls(args)
-        form.validate()
-        return form
+    def wanted(self, now: datetime) -> Sequence[ColumnElement[bool]]:
+        """Return what must hold; a field with an error does not count."""
+        return self.conditions(now, [*self._simple()])
 
-    def wanted(self) -> AuditFilter:
-        """Return what is asked for; a field with an error does not count."""
-        return AuditFilter(
-            actor=self._text("actor"),
-            action=self._text("action"),
-            subject_kind=self._text("kind"),
-            subject_id=self._text("subject"),
-            since=self._instant("since"),
-            until=self._instant("until"),
-        )
+    def _simple(self) -> Iterator[ColumnElement[bool]]:
+        if kind := self._value("kind"):
+            yield AuditEntry.subject_kind == kind
+        if subject := self._value("subject"):
+            yield AuditEntry.subject_id == subject
+        if since := self._value("since"):
+            yield AuditEntry.created_at >= since.replace(tzinfo=UTC)
+        if until := self._value("until"):
+            yield AuditEntry.created_at < until.replace(tzinfo=UTC)
 
-    def _text(self, name: str) -> str:
+    def _value(self, name: str) -> Any:  # noqa: ANN401  # WTForms has no types
         field = self[name]
-        return "" if field.errors else (field.data or "").strip()
-
-    def _instant(self, name: str) -> datetime | None:
-        field = self[name]
-        if field.errors or field.data is None:
-            return None
-        moment: datetime = field.data
-        return moment.replace(tzinfo=UTC)
+        return None if field.errors else field.data

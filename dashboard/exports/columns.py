@@ -17,7 +17,7 @@ from dashboard.webhooks.deliveries import DeliveryRow
 Columns = Mapping[str, Callable[[Any], Value]]
 
 
-def _text(value: object) -> str | None:
+def text(value: object) -> str | None:
     """Return an id or a word as text."""
     return None if value is None else str(value)
 
@@ -28,9 +28,9 @@ def _endpoint(line: DeliveryRow) -> str | None:
 
 
 EXECUTIONS: Final[Columns] = {
-    "id": lambda line: _text(line.execution.id),
-    "state": lambda line: _text(line.execution.state),
-    "reason": lambda line: _text(line.execution.reason),
+    "id": lambda line: text(line.execution.id),
+    "state": lambda line: text(line.execution.state),
+    "reason": lambda line: text(line.execution.reason),
     "rule": lambda line: line.rule,
     "rule_version": lambda line: line.execution.rule_version,
     "action": lambda line: line.execution.action,
@@ -41,7 +41,7 @@ EXECUTIONS: Final[Columns] = {
     "episode": lambda line: line.episode,
     "podcast": lambda line: line.podcast,
     "congregation": lambda line: line.congregation,
-    "event_id": lambda line: _text(line.execution.event_id),
+    "event_id": lambda line: text(line.execution.event_id),
     "made_at": lambda line: line.execution.created_at,
     "due_at": lambda line: line.execution.due_at,
     "started_at": lambda line: line.started_at,
@@ -51,9 +51,9 @@ EXECUTIONS: Final[Columns] = {
     "error": lambda line: line.execution.error,
 }
 SCHEDULED: Final[Columns] = {
-    "id": lambda line: _text(line.job.id),
-    "state": lambda line: _text(line.job.state),
-    "reason": lambda line: _text(line.job.reason),
+    "id": lambda line: text(line.job.id),
+    "state": lambda line: text(line.job.state),
+    "reason": lambda line: text(line.job.reason),
     "rule": lambda line: line.rule,
     "rule_version": lambda line: line.job.rule_version,
     "action": lambda line: line.action,
@@ -67,10 +67,10 @@ SCHEDULED: Final[Columns] = {
     "made_at": lambda line: line.job.created_at,
     "due_at": lambda line: line.job.due_at,
     "settled_at": lambda line: line.job.settled_at,
-    "execution_id": lambda line: _text(line.job.execution_id),
+    "execution_id": lambda line: text(line.job.execution_id),
 }
 EVENTS: Final[Columns] = {
-    "id": lambda row: _text(row.event.id),
+    "id": lambda row: text(row.event.id),
     "type": lambda row: row.event.type,
     "external_id": lambda row: row.event.external_id,
     "guest": lambda row: row.guest or row.booking_guest,
@@ -84,11 +84,11 @@ EVENTS: Final[Columns] = {
     "heard_at": lambda row: row.event.created_at,
 }
 DELIVERIES: Final[Columns] = {
-    "id": lambda line: _text(line.delivery.id),
-    "message_id": lambda line: _text(line.delivery.message_id),
+    "id": lambda line: text(line.delivery.id),
+    "message_id": lambda line: text(line.delivery.message_id),
     "type": lambda line: line.delivery.type,
-    "state": lambda line: _text(line.delivery.state),
-    "reason": lambda line: _text(line.delivery.reason),
+    "state": lambda line: text(line.delivery.state),
+    "reason": lambda line: text(line.delivery.reason),
     "endpoint": _endpoint,
     "congregation": lambda line: line.congregation,
     "tries": lambda line: line.delivery.attempt,

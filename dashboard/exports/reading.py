@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
 from dashboard.exports.files import Row
-from dashboard.exports.sources import Source
+from dashboard.exports.source import Source
 from dashboard.paging import paginate
 from tasks.db import Congregations, CongregationSession, reading, set_scope
 from tasks.models.base import Json
@@ -39,7 +39,8 @@ class Reading:
     limit: int = EXPORT_MAX
     n: int = 0
     is_whole: bool = False  # the end of the list was reached
-    n_of: Counter[UUID] = field(default_factory=Counter)  # by congregation
+    #: By congregation; None: rows of the installation, or of several of them.
+    n_of: Counter[UUID | None] = field(default_factory=Counter)
 
     def batches(self) -> Iterator[Sequence[Row]]:
         """Yield the rows; afterwards, and when it is broken off, the log is told."""
@@ -61,7 +62,7 @@ class Reading:
         with self._session() as session:
             reading(session)
             page = paginate(session, source.statement, source.keys, cursor, size)
-            self.n_of.update(found[0].congregation_id for found in page.rows)
+            self.n_of.update(_owner(found[0]) for found in page.rows)
             self.n += len(page.rows)
             return [source.row(found) for found in page.rows], page.next_cursor
 
@@ -82,3 +83,9 @@ class Reading:
                 f"Exported {n} {many}{'' if self.is_whole else ', not all'}.",
                 after={**self.asked, "rows": n, "whole": self.is_whole},
             )
+
+
+def _owner(row: Any) -> UUID | None:  # noqa: ANN401  # a row of any table
+    """Return whose a row is; None: the installation's, as runs of lanes are."""
+    owner: UUID | None = getattr(row, "congregation_id", None)
+    return owner

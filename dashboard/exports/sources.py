@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
-from uuid import UUID
+from typing import Final
 
-from sqlalchemy import Select
 from sqlalchemy.orm import Session
 from wtforms import Form
 
@@ -17,46 +14,17 @@ from dashboard.events.forms import EventFilterForm
 from dashboard.executions import lines as execution_lines
 from dashboard.executions.forms import ExecutionFilter
 from dashboard.exports import columns
-from dashboard.exports.columns import Columns
-from dashboard.exports.files import Row
+from dashboard.exports.plain_sources import PLAIN_SOURCES
+from dashboard.exports.source import Args, Source
 from dashboard.filtering import NO_CHOICES
-from dashboard.paging import Key
 from dashboard.rules.scope import places
 from dashboard.scheduled import lines as job_lines
 from dashboard.scheduled.forms import JobFilter
-from dashboard.search.reading import Search
 from dashboard.webhooks import deliveries
 from dashboard.webhooks.delivery_views import DeliveryFilter
 from tasks.errors import InvalidInput
 from tasks.models import Delivery, Event, Execution, ScheduledJob
 from tasks.operations.matching import narrow
-
-Args = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """One filtered list."""
-
-    search: Search
-    statement: Select[*tuple[Any, ...]]  # its first column is the row itself
-    kind: Callable[..., Any]  # makes of what the statement selects what columns take
-    columns: Columns
-    keys: tuple[Key, ...]  # newest first
-    id: Any  # the column with the row's id
-
-    def row(self, found: Any) -> Row:  # noqa: ANN401  # a row of the statement
-        """Return what is written of one row."""
-        line = self.kind(*found)
-        return {name: value(line) for name, value in self.columns.items()}
-
-    @property
-    def ids(self) -> Select[UUID]:
-        """The ids of the rows alone, to be counted."""
-        ids: Select[UUID] = self.statement.with_only_columns(
-            self.id, maintain_column_froms=True
-        )
-        return ids
 
 
 def _executions(session: Session, now: datetime, args: Args) -> Source:
@@ -125,4 +93,5 @@ SOURCES: Final[Mapping[str, Callable[[Session, datetime, Args], Source]]] = {
     "scheduled": _scheduled,
     "events": _events,
     "deliveries": _deliveries,
+    **PLAIN_SOURCES,
 }

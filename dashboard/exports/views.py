@@ -9,7 +9,8 @@ from sqlalchemy.orm import Session
 
 from dashboard.exports.files import FORMATS
 from dashboard.exports.reading import EXPORT_MAX, Reading
-from dashboard.exports.sources import SOURCES, Source
+from dashboard.exports.source import Source
+from dashboard.exports.sources import SOURCES
 from dashboard.extensions import db
 from dashboard.scope import chosen_congregation
 from dashboard.security import actor, require

@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
-from sqlalchemy import or_, select
+from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.orm import Session
 
-from dashboard.paging import Page, paginate
+from dashboard.paging import Key, Page, paginate
 from tasks.config import Config
 from tasks.lane import Backlog, Lane
 from tasks.models import (
@@ -26,6 +26,7 @@ from tasks.models import (
 SILENT_AFTER: Final = timedelta(seconds=60)
 #: Runs on one page of a lane.
 RUNS_PER_PAGE: Final = 50
+RUN_KEYS: Final[tuple[Key, ...]] = (LaneRun.requested_at.desc(), LaneRun.id.desc())
 
 
 class LaneState(StrEnum):
@@ -131,9 +132,15 @@ def heartbeats(session: Session, name: str) -> Mapping[str, LaneHeartbeat]:
 
 def runs(session: Session, name: str, cursor: str | None) -> Page[LaneRun]:
     """Return a page of the lane's runs, newest first."""
-    statement = select(LaneRun).where(LaneRun.lane == name)
-    columns = (LaneRun.requested_at.desc(), LaneRun.id.desc())
-    return paginate(session, statement, columns, cursor, RUNS_PER_PAGE)
+    return found_runs(session, [LaneRun.lane == name], cursor)
+
+
+def found_runs(
+    session: Session, wanted: Sequence[ColumnElement[bool]], cursor: str | None
+) -> Page[LaneRun]:
+    """Return a page of the runs for which all of ``wanted`` holds, newest first."""
+    statement = select(LaneRun).where(*wanted)
+    return paginate(session, statement, RUN_KEYS, cursor, RUNS_PER_PAGE)
 
 
 def _swept(session: Session, names: Sequence[str]) -> Mapping[str, datetime]:

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Row, select
+from sqlalchemy import ColumnElement, Row, Select, select
 from sqlalchemy.orm import Session
 
-from dashboard.paging import Page, paginate
-from tasks.congregation.names import folded
-from tasks.errors import InvalidInput, NotFound
+from dashboard.paging import Key, Page, paginate
+from tasks.errors import NotFound
 from tasks.models import (
     Attribution,
     Congregation,
@@ -34,8 +33,9 @@ TABS: Final[Mapping[str, str]] = {
     "anonymised": mark("Anonymised"),
     "all": mark("All"),
 }
+#: By name.
+KEYS: Final[tuple[Key, ...]] = (Member.search_name, Member.id)
 _SHOWN_MAX: Final = 50
-_WORDS_MAX: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,24 +51,27 @@ class One:
     work: Sequence[Row[Attribution, Territory]]
 
 
-def listed(
-    session: Session, tab: str, text: str, cursor: str | None, limit: int
-) -> Page[Row[Member, Congregation, str | None]]:
-    """Return a page of members with congregation and group, by name.
-
-    Raises:
-        InvalidInput: there is no such tab.
-    """
-    statement = (
+def selected(
+    wanted: Sequence[ColumnElement[bool]],
+) -> Select[Member, Congregation, str | None]:
+    """Select members with their congregation and their group's name."""
+    return (
         select(Member, Congregation, Group.name)
         .join(Congregation, Congregation.id == Member.congregation_id)
         .outerjoin(GroupMember, GroupMember.member_id == Member.id)
         .outerjoin(Group, Group.id == GroupMember.group_id)
-        .where(*_of_tab(tab))
+        .where(*wanted)
     )
-    for word in folded(text).split()[:_WORDS_MAX]:
-        statement = statement.where(Member.search_name.contains(word, autoescape=True))
-    return paginate(session, statement, [Member.search_name, Member.id], cursor, limit)
+
+
+def listed(
+    session: Session,
+    wanted: Sequence[ColumnElement[bool]],
+    cursor: str | None,
+    limit: int,
+) -> Page[Row[Member, Congregation, str | None]]:
+    """Return a page of members with congregation and group, by name."""
+    return paginate(session, selected(wanted), KEYS, cursor, limit)
 
 
 def member(session: Session, member_id: UUID) -> One:
@@ -97,23 +100,6 @@ def member(session: Session, member_id: UUID) -> One:
         consents=_consents(session, row),
         work=_work(session, row),
     )
-
-
-def _of_tab(tab: str) -> tuple[ColumnElement[bool], ...]:
-    living = Member.anonymised_at.is_(None)
-    conditions: dict[str, tuple[ColumnElement[bool], ...]] = {
-        "": (living, Member.left_on.is_(None)),
-        "inactive": (living, Member.left_on.is_(None), Member.inactive_on.is_not(None)),
-        "left": (living, Member.left_on.is_not(None)),
-        "held": (living, Member.hold_until.is_not(None)),
-        "anonymised": (Member.anonymised_at.is_not(None),),
-        "all": (),
-    }
-    if tab not in conditions:
-        raise InvalidInput(
-            "bad_filter", say("The filter in this address cannot be read."), field="tab"
-        )
-    return conditions[tab]
 
 
 def _leads(session: Session, row: Member) -> Sequence[Group]:

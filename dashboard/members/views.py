@@ -8,10 +8,11 @@ from uuid import UUID
 from flask import Blueprint, request
 
 from dashboard.extensions import db
-from dashboard.filter_fields import clean
 from dashboard.members import queries
+from dashboard.members.filters import MemberFilter
 from dashboard.members.standing import standing
 from dashboard.office import page_size
+from dashboard.search.views import explains
 from dashboard.web import render
 from tasks.clock import utcnow
 from tasks.congregation.days import local_day
@@ -22,17 +23,17 @@ bp: Final = Blueprint("members", __name__, url_prefix="/members")
 
 
 @bp.get("/")
+@explains("members")
 def index() -> str:
     """List the members of a tab by name."""
-    text, tab = clean(request.args.get("q"))[:120], request.args.get("tab", "")
-    session = db.session()
-    page = queries.listed(session, tab, text, request.args.get("cursor"), page_size())
+    form = MemberFilter.read(request.args)
+    wanted, cursor = form.wanted(utcnow()), request.args.get("cursor")
+    page = queries.listed(db.session(), wanted, cursor, page_size())
     return render(
         "members/list.html",
         page=page,
         tabs=queries.TABS,
-        tab=tab,
-        text=text,
+        form=form,
         standing=lambda row, of: standing(row, local_day(utcnow(), of.timezone)),
         erased_on=due_on,
     )

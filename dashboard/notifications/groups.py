@@ -14,6 +14,7 @@ from tasks.congregation.notifications.kinds import CATEGORIES, DUTIES, KINDS
 from tasks.congregation.notifications.telling import IS_PENDING
 from tasks.errors import NotFound
 from tasks.models import Account, Congregation, Notification, Reason
+from tasks.saying import say
 
 #: Groups that the page lists; a congregation has one for each category at most.
 GROUPS_MAX: Final = 100
@@ -33,7 +34,7 @@ class Item:
     def title(self) -> str:
         """Its type, for people."""
         kind = KINDS.get(self.notification.type)
-        return kind.title if kind else self.notification.type
+        return say(kind.title) if kind else self.notification.type
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class Group:
 
 def category_title(category: str) -> str:
     """Return a category's name; one of another version is shown as it is."""
-    return CATEGORIES.get(category, category)
+    return say(CATEGORIES.get(category, category))
 
 
 def groups(session: Session) -> Sequence[Group]:
@@ -91,7 +92,7 @@ def settling(
     """
     of = session.scalar(select(Congregation).filter_by(slug=slug))
     if of is None or category not in CATEGORIES:
-        raise NotFound("unknown_group", "There is no such group of notifications.")
+        raise NotFound("unknown_group", say("There is no such group of notifications."))
     rows = session.execute(
         select(Notification, Account.email)
         .outerjoin(Account, Account.id == Notification.account_id)
@@ -109,4 +110,4 @@ def settling(
 def recipient_of(row: Notification, email: str | None) -> str:
     """Return whom a notification is for: an account's address, or a duty."""
     duty = row.duty or ""
-    return email or DUTIES.get(duty, duty)
+    return email or say(DUTIES.get(duty, duty))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, func, literal_column, select
+from sqlalchemy import ColumnElement, Select, func, literal_column, select
 from sqlalchemy.orm import Session
 
 from dashboard.notifications.groups import (
@@ -27,6 +27,7 @@ from tasks.models import (
     MailState,
     Notification,
 )
+from tasks.saying import say
 
 #: Counting failed mails stops here.
 COUNT_CAP: Final = 1_000
@@ -52,31 +53,27 @@ class MailRow:
         return self.mail.state is MailState.PENDING and bool(self.mail.error)
 
 
-def mails(
-    session: Session,
-    state: MailState | None,
-    cursor: str | None,
-    limit: int,
-    *,
-    digest_id: UUID | None = None,
-    account_id: UUID | None = None,
-) -> Page[MailRow]:
-    """Return a page of mails, newest first; ``None`` is no filter."""
-    statement = (
+def selected(
+    wanted: Sequence[ColumnElement[bool]],
+) -> Select[DigestMail, Account, str, str]:
+    """Select mails in the order of the fields of ``MailRow``."""
+    return (
         select(DigestMail, Account, Digest.category, Congregation.name)
         .join(Account, Account.id == DigestMail.account_id)
         .join(Digest, Digest.id == DigestMail.digest_id)
         .join(Congregation, Congregation.id == DigestMail.congregation_id)
+        .where(*wanted)
     )
-    if state is not None:
-        # Written into the statement, so that partial indexes serve.
-        is_so: ColumnElement[bool]
-        is_so = DigestMail.state == literal_column(f"'{state.value}'")
-        statement = statement.where(is_so)
-    if digest_id is not None:
-        statement = statement.where(DigestMail.digest_id == digest_id)
-    if account_id is not None:
-        statement = statement.where(DigestMail.account_id == account_id)
+
+
+def mails(
+    session: Session,
+    wanted: Sequence[ColumnElement[bool]],
+    cursor: str | None,
+    limit: int,
+) -> Page[MailRow]:
+    """Return a page of the mails for which all of ``wanted`` holds, newest first."""
+    statement = selected(wanted)
     page = paginate(session, statement, [DigestMail.id.desc()], cursor, limit)
     rows = [MailRow(*row) for row in page.rows]
     return Page(rows, page.next_cursor, page.previous_cursor)
@@ -95,15 +92,9 @@ def mail(session: Session, mail_id: UUID) -> MailRow:
     Raises:
         NotFound: the session sees no such mail.
     """
-    found = session.execute(
-        select(DigestMail, Account, Digest.category, Congregation.name)
-        .join(Account, Account.id == DigestMail.account_id)
-        .join(Digest, Digest.id == DigestMail.digest_id)
-        .join(Congregation, Congregation.id == DigestMail.congregation_id)
-        .where(DigestMail.id == mail_id)
-    ).one_or_none()
+    found = session.execute(selected([DigestMail.id == mail_id])).one_or_none()
     if found is None:
-        raise NotFound("unknown_mail", "There is no such mail.")
+        raise NotFound("unknown_mail", say("There is no such mail."))
     return MailRow(*found)
 
 
@@ -134,7 +125,7 @@ def digest(
         .where(Digest.id == digest_id)
     ).one_or_none()
     if found is None:
-        raise NotFound("unknown_digest", "There is no such digest.")
+        raise NotFound("unknown_digest", say("There is no such digest."))
     rows = session.execute(
         select(Notification, Account.email)
         .outerjoin(Account, Account.id == Notification.account_id)

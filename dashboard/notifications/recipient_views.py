@@ -17,7 +17,9 @@ from tasks.clock import utcnow
 from tasks.congregation.notifications.kinds import ANY, CATEGORIES, KINDS, patterns
 from tasks.congregation.notifications.preferences import set_preferences
 from tasks.errors import InvalidInput, NotFound
+from tasks.models import DigestMail
 from tasks.models.reason import SENTENCES
+from tasks.saying import say
 
 #: What the form sends -> the wish; empty: no wish of its own.
 _WISHES: Final = {"": None, "yes": True, "no": False}
@@ -48,7 +50,7 @@ def save_preferences(account_id: UUID) -> ResponseReturnValue:
     recipients.recipient(session, account_id)
     given = {name: request.form[name] for name in patterns() if name in request.form}
     if any(value not in _WISHES for value in given.values()):
-        flash("Choose one of the answers that are offered.", "warning")
+        flash(say("Choose one of the answers that are offered."), "warning")
         return _page(account_id), 422
     wanted = {name: _WISHES[value] for name, value in given.items()}
     try:
@@ -60,7 +62,7 @@ def save_preferences(account_id: UUID) -> ResponseReturnValue:
         flash(refused.message, "warning")
         return redirect(url_for(".recipient", account_id=account_id), 303)
     db.session.commit()
-    flash(f"Saved what {account.email} wants.", "success")
+    flash(say("Saved what %(email)s wants.", email=account.email), "success")
     return redirect(url_for(".recipient", account_id=account_id), 303)
 
 
@@ -86,7 +88,7 @@ def _page(account_id: UUID) -> str:
         of=of,
         duties=recipients.duties_of(session, account_id),
         wishes=wishes,
-        why_nothing=SENTENCES[reason] if reason else "",
+        why_nothing=say(SENTENCES[reason]) if reason else "",
         categories=[
             (name, title, [k for k in KINDS.values() if k.category == name])
             for name, title in CATEGORIES.items()
@@ -94,5 +96,7 @@ def _page(account_id: UUID) -> str:
         any=ANY,
         coming=recipients.coming(session, account),
         shown_text=shown_text,
-        page=queries.mails(session, None, None, _RECENT, account_id=account_id),
+        page=queries.mails(
+            session, [DigestMail.account_id == account_id], None, _RECENT
+        ),
     )

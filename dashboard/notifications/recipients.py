@@ -26,6 +26,7 @@ from tasks.models import (
     Duty,
     Notification,
 )
+from tasks.saying import say
 
 #: Notifications of one category that a preview is made of.
 PREVIEW_MAX: Final = 500
@@ -87,7 +88,7 @@ def recipient(session: Session, account_id: UUID) -> tuple[Account, Congregation
         .where(Account.id == account_id)
     ).one_or_none()
     if found is None:
-        raise NotFound("unknown_account", "There is no such account.")
+        raise NotFound("unknown_account", say("There is no such account."))
     return found[0], found[1]
 
 

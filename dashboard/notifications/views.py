@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
 from uuid import UUID
 
 from flask import Blueprint, Response, current_app, flash, request
@@ -13,6 +12,8 @@ from dashboard.deeds import deeds
 from dashboard.extensions import db
 from dashboard.mail_frame import mail_frame
 from dashboard.notifications import groups, queries, recipients
+from dashboard.notifications.filters import MailFilter
+from dashboard.search.views import explains
 from dashboard.security import actor
 from dashboard.web import render
 from tasks.automation.actions.base import Message
@@ -20,12 +21,11 @@ from tasks.clock import utcnow
 from tasks.congregation.notifications import steering
 from tasks.congregation.notifications.drafting import sentence_of
 from tasks.errors import Conflict, NotFound
-from tasks.models import Congregation, MailState
+from tasks.models import Congregation, DigestMail, MailState
 from tasks.outbound.layout import UNSUBSCRIBE, html_of, text_of
+from tasks.saying import say, say_many
 
 bp = Blueprint("notifications", __name__, url_prefix="/notifications")
-
-_STATES: Final = {state.value: state for state in MailState}
 
 
 def page_size() -> int:
@@ -47,16 +47,16 @@ def shown_text(message: Message | None) -> str:
 
 
 @bp.get("/")
+@explains("mails")
 def index() -> str:
     """List what waits to leave, and the mails, newest first."""
-    session = db.session()
-    state = _STATES.get(request.args.get("state", ""))
-    cursor = request.args.get("cursor")
+    session, form = db.session(), MailFilter.read(request.args)
+    wanted, cursor = form.wanted(utcnow()), request.args.get("cursor")
     return render(
         "notifications/list.html",
         groups=groups.groups(session),
-        page=queries.mails(session, state, cursor, page_size()),
-        state=state,
+        page=queries.mails(session, wanted, cursor, page_size()),
+        form=form,
         states=list(MailState),
         n_failed=queries.n_failed(session),
     )
@@ -81,13 +81,18 @@ def send_now(slug: str, category: str) -> ResponseReturnValue:
     session = db.session()
     of = session.query(Congregation).filter_by(slug=slug).one_or_none()
     if of is None:
-        raise NotFound("unknown_congregation", "There is no such congregation.")
+        raise NotFound("unknown_congregation", say("There is no such congregation."))
     try:
         n = steering.send_now(session, of.id, category, actor(), utcnow())
     except Conflict as refused:
         return _refused(refused)
     db.session.commit()
-    flash(f"{n} of it leave now, in one mail for each recipient.", "success")
+    said = say_many(
+        n,
+        "%(n)s of it leaves now, in one mail for each recipient.",
+        "%(n)s of it leave now, in one mail for each recipient.",
+    )
+    flash(said, "success")
     return back(".index")
 
 
@@ -103,7 +108,9 @@ def digest(digest_id: UUID) -> str:
         of=of,
         title=groups.category_title(found.category),
         items=items,
-        page=queries.mails(session, None, cursor, page_size(), digest_id=digest_id),
+        page=queries.mails(
+            session, [DigestMail.digest_id == digest_id], cursor, page_size()
+        ),
     )
 
 
@@ -141,7 +148,7 @@ def retry(mail_id: UUID) -> ResponseReturnValue:
     except Conflict as refused:
         return _refused(refused)
     db.session.commit()
-    flash("It is tried again.", "success")
+    flash(say("It is tried again."), "success")
     return back(".mail", mail_id=mail_id)
 
 

@@ -10,10 +10,11 @@ from uuid import UUID
 
 from flask import url_for
 from markupsafe import Markup
-from sqlalchemy import select
+from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from dashboard.filters import absolute, reason
+from dashboard.operations.forms import OperationFilter
 from dashboard.operations.words import WORDS, Words
 from dashboard.paging import Page, paginate
 from tasks.automation.triggers import TRIGGERS
@@ -99,13 +100,24 @@ class Line:
         return url_for("executions.detail", execution_id=id_)
 
 
-def page(session: Session, actor: Actor, cursor: str | None, limit: int) -> Page[Line]:
-    """Return a page of the operations that an operator sees, newest first."""
-    statement = (
+def listed(
+    session: Session, actor: Actor, form: OperationFilter, now: datetime
+) -> Select[Operation, str | None]:
+    """Select what an operator sees and asks for, in the order of ``Line``."""
+    return (
         select(Operation, Congregation.name)
         .outerjoin(Congregation, Congregation.id == Operation.congregation_id)
-        .where(seen_by(session, actor))
+        .where(*form.conditions(now, [seen_by(session, actor)]))
     )
+
+
+def page(
+    session: Session,
+    statement: Select[Operation, str | None],
+    cursor: str | None,
+    limit: int,
+) -> Page[Line]:
+    """Return a page of what ``listed`` selects, newest first."""
     found = paginate(session, statement, (Operation.id.desc(),), cursor, limit)
     rows = [Line(*row) for row in found.rows]
     return Page(rows, found.next_cursor, found.previous_cursor)

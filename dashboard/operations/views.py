@@ -9,7 +9,9 @@ from flask.typing import ResponseReturnValue
 
 from dashboard.extensions import db
 from dashboard.operations import queries
+from dashboard.operations.forms import OperationFilter
 from dashboard.operations.progress import came_of_it, progress
+from dashboard.search.views import explains
 from dashboard.security import actor
 from dashboard.web import render
 from tasks.clock import utcnow
@@ -23,12 +25,15 @@ bp = Blueprint("operations", __name__, url_prefix="/operations")
 
 
 @bp.get("/")
+@explains("operations")
 def index() -> str:
     """List what was asked of many rows, newest first."""
+    session, form = db.session(), OperationFilter.read(request.args)
     limit = current_app.config["CARILLON"].page_size
     cursor = request.args.get("cursor")
-    page = queries.page(db.session(), actor(), cursor, limit)
-    return render("operations/list.html", page=page, cap=COUNT_CAP)
+    statement = queries.listed(session, actor(), form, utcnow())
+    page = queries.page(session, statement, cursor, limit)
+    return render("operations/list.html", page=page, form=form, cap=COUNT_CAP)
 
 
 @bp.get("/<uuid:operation_id>")

@@ -15,7 +15,7 @@ from wtforms import (
 )
 from wtforms.validators import InputRequired
 
-from dashboard.filter_fields import MomentField, clean
+from dashboard.filter_fields import MomentField, by_own_clock, clean
 from tasks.errors import InvalidInput
 from tasks.models import Congregation, Engagement
 from tasks.outreach.checks import CAMPAIGN_MAX, STAGE_MAX
@@ -36,7 +36,7 @@ class EngagementForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
         filters=[clean],
         render_kw={"maxlength": CAMPAIGN_MAX},
     )
-    next_action_at = MomentField(later("Next action (UTC)"))
+    next_action_at = MomentField(by_own_clock(later("Next action")))
     stop_on_reply = BooleanField(later("Stop when the contact replies"))
     quiet_from = StringField(
         later("Quiet from"),

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from dashboard.exports.sources import SOURCES
 from dashboard.search.kinds import SEARCHED
+from dashboard.security import current_operator
 from tasks.clock import utcnow
 from tasks.errors import InvalidInput
 from tasks.lane import COUNT_CAP
@@ -70,7 +71,9 @@ def counted(session: Session, view: SavedView) -> Counted:
 
 
 def _key(view: SavedView) -> tuple[Any, ...]:
-    return view.id, view.changed_at, g.scope
+    # Of operations, everybody also sees those that they asked for themselves.
+    whose = current_operator().id if view.list_name == "operations" else None
+    return view.id, view.changed_at, g.scope, whose
 
 
 def _n(session: Session, view: SavedView) -> int | None:

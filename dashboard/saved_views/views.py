@@ -9,7 +9,8 @@ from flask import Blueprint, abort, flash, redirect, request, url_for
 from flask.blueprints import BlueprintSetupState
 from flask.typing import ResponseReturnValue
 
-from dashboard.exports.sources import SOURCES, Source
+from dashboard.exports.source import Source
+from dashboard.exports.sources import SOURCES
 from dashboard.extensions import db
 from dashboard.saved_views import keeping
 from dashboard.saved_views.counting import Counted, counted, known, url_of

@@ -50,7 +50,7 @@ def _of_form(form: Searching) -> Iterator[Chip]:
     search = form.search
     for field in form:
         name = field.name
-        is_tab = name == "state" and isinstance(field, HiddenField)
+        is_tab = name == search.of.tab and isinstance(field, HiddenField)
         if is_tab or not field.data or name in _HIDDEN or name == search.of.box:
             continue
         url = url_for(search.of.endpoint, **search.params(**{name: None}))

@@ -10,7 +10,17 @@ from typing import Any, Final
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from tasks.models import Congregation, Endpoint, Podcast, Rule
+from tasks.congregation.notifications.kinds import CATEGORIES
+from tasks.models import (
+    Agent,
+    Congregation,
+    Endpoint,
+    Group,
+    OutreachCampaign,
+    Podcast,
+    Rule,
+)
+from tasks.registry import LANES
 from tasks.search.fields import Field, Fields, Kind
 from tasks.search.parsing import Term
 
@@ -22,6 +32,14 @@ _NAMES: Final[dict[str, Any]] = {
     "podcast": Podcast.title,
     "congregation": Congregation.slug,
     "endpoint": Endpoint.description,
+    "agent": Agent.address,
+    "campaign": OutreachCampaign.name,
+    "group": Group.name,
+}
+#: Fields that take a whole word of ours, which may be of another version.
+_WORDS: Final[dict[str, tuple[str, ...]]] = {
+    "lane": tuple(lane.name for lane in LANES),
+    "category": tuple(CATEGORIES),
 }
 _MOMENTS: Final = (">-24h", ">-7d", "<now", "today", "yesterday")
 _JOB_MOMENTS: Final = ("today", "tomorrow", "<+24h", "<+7d", "<now")
@@ -84,5 +102,5 @@ def _values(session: Session, field: Field, begun: str) -> Iterable[str]:
     elif field.kind is Kind.FLAG:
         offered = ("yes", "no")
     else:
-        offered = field.words
+        offered = field.words or _WORDS.get(field.name, ())
     return [each for each in offered if begun.lower() in each]

@@ -6,29 +6,20 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from flask_wtf import FlaskForm
-from wtforms import RadioField, SearchField, SelectChoice, SelectField, StringField
+from wtforms import RadioField, SelectChoice, SelectField, StringField
 from wtforms.validators import InputRequired
 
-from dashboard.filter_fields import clean
+from dashboard.search.kinds import SEARCHED
+from dashboard.search.plain import PlainFilter
 from tasks.errors import InvalidInput
 from tasks.models import Congregation, SuppressionReason
 from tasks.operations.suppressions import BY_HAND, NOTE_MAX
 
 
-class SuppressionFilter(FlaskForm):  # type: ignore[misc]  # WTForms has no types
-    """Which addresses to list; it reads the address, so a filtered list is a link."""
+class SuppressionFilter(PlainFilter):
+    """Which addresses to list."""
 
-    class Meta:
-        """A filter changes nothing, so it needs no token."""
-
-        csrf = False
-
-    q = SearchField("Address begins with", filters=[clean])
-
-    @property
-    def beginning(self) -> str:
-        """How the addresses begin; empty: any."""
-        return (self.q.data or "")[:254]
+    searched = SEARCHED["suppressions"]
 
 
 class SuppressionForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types

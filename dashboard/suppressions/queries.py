@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, Select, select
 from sqlalchemy.orm import Session
 
 from dashboard.paging import Key, Page, paginate
@@ -18,6 +18,8 @@ REASONS: Final[Mapping[SuppressionReason, str]] = {
     SuppressionReason.UNSUBSCRIBED: "They unsubscribed",
     **BY_HAND,
 }
+#: Newest first.
+KEYS: Final[tuple[Key, ...]] = (Suppression.created_at.desc(), Suppression.id.desc())
 #: Congregations that the form offers at most.
 CHOICES_MAX: Final = 500
 
@@ -35,23 +37,23 @@ class Listed:
         return REASONS[self.suppression.reason]
 
 
-def suppressions(
-    session: Session, beginning: str, cursor: str | None, limit: int
-) -> Page[Listed]:
-    """Return a page of the list, newest first.
-
-    Args:
-        beginning: How the addresses begin; empty: all of them.
-    """
-    statement = select(Suppression, Congregation.name).join(
-        Congregation, Congregation.id == Suppression.congregation_id
+def selected(wanted: Sequence[ColumnElement[bool]]) -> Select[Suppression, str]:
+    """Select stopped addresses in the order of the fields of ``Listed``."""
+    return (
+        select(Suppression, Congregation.name)
+        .join(Congregation, Congregation.id == Suppression.congregation_id)
+        .where(*wanted)
     )
-    if beginning:
-        statement = statement.where(
-            Suppression.address.startswith(beginning.lower(), autoescape=True)
-        )
-    keys: list[Key] = [Suppression.created_at.desc(), Suppression.id.desc()]
-    page = paginate(session, statement, keys, cursor, limit)
+
+
+def suppressions(
+    session: Session,
+    wanted: Sequence[ColumnElement[bool]],
+    cursor: str | None,
+    limit: int,
+) -> Page[Listed]:
+    """Return a page of the list, newest first."""
+    page = paginate(session, selected(wanted), KEYS, cursor, limit)
     rows = [Listed(row, name) for row, name in page.rows]
     return Page(rows, page.next_cursor, page.previous_cursor)
 

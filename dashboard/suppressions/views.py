@@ -8,10 +8,12 @@ from flask import Blueprint, current_app, flash, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from dashboard.extensions import db
+from dashboard.search.views import explains
 from dashboard.security import actor, require
 from dashboard.suppressions import queries
 from dashboard.suppressions.forms import SuppressionFilter, SuppressionForm
 from dashboard.web import render
+from tasks.clock import utcnow
 from tasks.errors import InvalidInput
 from tasks.operations.suppressions import lift as lift_suppression
 from tasks.operations.suppressions import suppress
@@ -20,12 +22,14 @@ bp = Blueprint("suppressions", __name__, url_prefix="/suppressions")
 
 
 @bp.get("/")
+@explains("suppressions")
 def index() -> str:
     """List the addresses, newest first."""
-    form = SuppressionFilter(request.args)
+    form = SuppressionFilter.read(request.args)
     limit = current_app.config["CARILLON"].page_size
     cursor = request.args.get("cursor")
-    page = queries.suppressions(db.session(), form.beginning, cursor, limit)
+    wanted = form.conditions(utcnow())
+    page = queries.suppressions(db.session(), wanted, cursor, limit)
     return render("suppressions/list.html", page=page, form=form)
 
 

@@ -54,6 +54,7 @@ LISTS = {
     "replay-events": "/events/replay-all",
     "lanes": "/lanes/",
     "lane": "/lanes/executions",
+    "runs": "/lanes/runs",
     "congregations": "/congregations/",
     "audit": "/audit/",
     "outreach": "/outreach/",

@@ -20,7 +20,7 @@ from dashboard.executions import lines
 from dashboard.exports import columns
 from dashboard.exports.files import as_csv, as_json
 from dashboard.exports.reading import Reading
-from dashboard.exports.sources import Source
+from dashboard.exports.source import Source
 from dashboard.search.kinds import SEARCHED
 from dashboard.search.reading import Search
 from tasks.db import Scope
