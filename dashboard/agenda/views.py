@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from datetime import date
 from typing import Final
 from uuid import UUID
 
@@ -16,6 +17,8 @@ from dashboard.zones import own_zone
 from tasks.clock import utcnow
 from tasks.errors import InvalidInput
 from tasks.lane import COUNT_CAP
+from tasks.saying import say
+from tasks.saying.formats import dated
 
 bp: Final = Blueprint("agenda", __name__, url_prefix="/agenda")
 
@@ -46,11 +49,13 @@ def index() -> str:
         page=queries.page(
             session, week, rule_id, now, request.args.get("cursor"), config.page_size
         ),
-        daily=(
-            ("Campaigns", config.campaign_hour),
-            ("Retention", config.retention_hour),
-        ),
+        daily={"campaigns": config.campaign_hour, "retention": config.retention_hour},
+        day_name=_day_name,
     )
+
+
+def _day_name(on: date) -> str:
+    return dated(on, "EEE d MMM")
 
 
 def _rule_id(text: str | None) -> UUID | None:
@@ -59,6 +64,5 @@ def _rule_id(text: str | None) -> UUID | None:
     try:
         return UUID(text)
     except ValueError as error:
-        raise InvalidInput(
-            "bad_filter", "The rule in this address must be a rule's id.", field="rule"
-        ) from error
+        told = say("The rule in this address must be a rule's id.")
+        raise InvalidInput("bad_filter", told, field="rule") from error

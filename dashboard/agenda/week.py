@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Final
 
 from tasks.errors import InvalidInput
+from tasks.saying import say
 
 DAYS: Final = 7
 HOUR: Final = timedelta(hours=1)
@@ -58,6 +59,7 @@ class Week:
 
     first: date
     zone: tzinfo = UTC
+    is_off_hour: bool = False  # the clock asked for is, so this is UTC instead
 
     @classmethod
     def asked(cls, text: str | None, now: datetime, zone: tzinfo) -> Week:
@@ -69,17 +71,18 @@ class Week:
         Raises:
             InvalidInput: ``bad_week``.
         """
-        if now.astimezone(zone).minute != now.minute:
+        is_off_hour = now.astimezone(zone).minute != now.minute
+        if is_off_hour:
             zone = UTC
         if not text:
-            return cls(now.astimezone(zone).date(), zone)
+            return cls(now.astimezone(zone).date(), zone, is_off_hour)
         try:
             first = date.fromisoformat(text)
         except ValueError as error:
             raise _bad() from error
         if first.year not in _YEARS:
             raise _bad()
-        return cls(first, zone)
+        return cls(first, zone, is_off_hour)
 
     @property
     def start(self) -> datetime:
@@ -138,6 +141,6 @@ class Week:
 def _bad() -> InvalidInput:
     return InvalidInput(
         "bad_week",
-        "The week in this address must begin with a day such as 2026-03-10.",
+        say("The week in this address must begin with a day such as 2026-03-10."),
         field="week",
     )

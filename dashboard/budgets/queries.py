@@ -15,6 +15,8 @@ from tasks.db import Scope, scope_of
 from tasks.models import LaneBudget, Rule, RuleBudget
 from tasks.operations.budgets import SHARES, SPANS
 from tasks.rollups.burning import Burn, burns, key_of
+from tasks.saying import say, written
+from tasks.saying.formats import decimal
 
 #: Budgets in danger that the first page names.
 SHOWN_MAX: Final = 10
@@ -64,4 +66,21 @@ def _values(
     found: Sequence[Burn] = ()
     if budget is not None:
         found = burns(session, [budget], now)[key_of(budget)]
-    return {"budget": budget, "burns": found, "shares": SHARES, "spans": SPANS}
+    return {
+        "budget": budget,
+        "burns": found,
+        "shares": SHARES,
+        "spans": SPANS,
+        "percent": percent,
+        "decimal": decimal,
+    }
+
+
+def percent(per_mille: int) -> str:
+    """Return a share of 1 000 in percent.
+
+    >>> percent(990), percent(995)
+    ('99 %', '99.5 %')
+    """
+    whole, rest = divmod(per_mille, 10)
+    return say("%(n)s %%", n=decimal(per_mille / 10) if rest else written(whole))

@@ -16,6 +16,7 @@ from tasks import registry
 from tasks.clock import utcnow
 from tasks.errors import InvalidInput, NotFound
 from tasks.operations.budgets import Promise, set_lane_budget, set_rule_budget
+from tasks.saying import say
 
 bp: Final = Blueprint("budgets", __name__, url_prefix="/budgets")
 
@@ -37,9 +38,10 @@ def rule(rule_id: UUID) -> ResponseReturnValue:
 def lane(name: str) -> ResponseReturnValue:
     """Set a lane's budget, or take it away."""
     if not current_operator().sees_all:
-        abort(403, "Only operators of all congregations set the budget of a lane.")
+        abort(403, say("Only operators of all congregations set the budget of a lane."))
     if name not in COUNTED_LANES:
-        raise NotFound("unknown_lane", "There is no lane of this name with a budget.")
+        told = say("There is no lane of this name with a budget.")
+        raise NotFound("unknown_lane", told)
     here = url_for("lanes.detail", name=name) + "#budget"
     title = registry.lane(name).title
     try:
@@ -59,13 +61,12 @@ def _promise() -> Promise | None:
         share = request.form.get("share", "")
         return Promise(int(share), int(request.form["seconds"])) if share else None
     except (ValueError, BadRequestKeyError) as error:
-        raise InvalidInput(
-            "bad_promise", "Choose one of the offered shares and spans.", field="share"
-        ) from error
+        told = say("Choose one of the offered shares and spans.")
+        raise InvalidInput("bad_promise", told, field="share") from error
 
 
 def _saved(here: str) -> ResponseReturnValue:
-    flash("Saved. It is looked at about once a minute.", "success")
+    flash(say("Saved. It is looked at about once a minute."), "success")
     db.session.commit()
     return redirect(here, 303)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from dashboard.charts.series import OUTCOMES, QUANTILES, Series, Step
@@ -84,11 +86,16 @@ def draw(series: Series) -> Charts:
         highest,
         bars,
         [each for each in times if each.ticks],
-        [
-            (wide * ((mark.at - series.steps[0].at) / series.period.step), mark.version)
-            for mark in series.marks
-        ],
+        [(_place(series, mark.at) * wide, mark.version) for mark in series.marks],
     )
+
+
+def _place(series: Series, at: datetime) -> float:
+    """Return how many steps an instant lies behind the start."""
+    starts = [step.at for step in series.steps]
+    n = max(bisect_right(starts, at) - 1, 0)
+    end = starts[n + 1] if n + 1 < len(starts) else starts[n] + series.period.step
+    return n + (at - starts[n]) / (end - starts[n])
 
 
 def _bar(step: Step, x: float, wide: float, highest: int) -> Bar:

@@ -9,9 +9,10 @@ from flask import request
 
 from dashboard.charts import series
 from dashboard.charts.drawing import HEIGHT, WIDTH, draw
-from dashboard.charts.periods import PERIODS, Period, period_of
+from dashboard.charts.periods import DAY, HOUR, PERIODS, Period, period_of
 from dashboard.filters import duration, shortly
-from tasks.models import Span
+from dashboard.zones import here
+from tasks.saying.formats import dated
 
 
 def asked_period() -> Period:
@@ -21,7 +22,7 @@ def asked_period() -> Period:
 
 def values(found: series.Series) -> dict[str, Any]:
     """Return what ``charts/_panel.html`` reads."""
-    return _ALWAYS | {"charts": draw(found)}
+    return _ALWAYS | {"charts": draw(found), "early": _minutes_early(found)}
 
 
 def about(seconds: float | None) -> str:
@@ -36,8 +37,20 @@ def about(seconds: float | None) -> str:
 
 
 def step_name(at: datetime, period: Period) -> str:
-    """Return how a step is called: its day in UTC, or its hour by who looks."""
-    return at.strftime("%-d %b") if period.span is Span.DAY else shortly(at)
+    """Return how a step is called by the clock of who looks: its day, or its hour."""
+    if period.step < DAY:
+        return shortly(at)
+    # It may begin with the full hour of UTC before midnight.
+    return dated(here(at + HOUR) - timedelta(minutes=1), "d MMM")
+
+
+def _minutes_early(found: series.Series) -> int:
+    """Return how many minutes the steps begin before full hours of the clock.
+
+    Only where their names say a full hour.
+    """
+    is_named_by_clock = found.period.step > HOUR
+    return -here(found.steps[-1].at).minute % 60 if is_named_by_clock else 0
 
 
 _ALWAYS: Final[dict[str, Any]] = {

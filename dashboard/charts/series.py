@@ -9,10 +9,11 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import Row, Select, func, select
+from sqlalchemy import Row, Select, case, func, select
 from sqlalchemy.orm import Session
 
 from dashboard.charts.periods import Period
+from dashboard.zones import own_zone
 from tasks.db import Scope, scope_of
 from tasks.models import (
     BOUNDS,
@@ -95,16 +96,16 @@ def of_lane(session: Session, lane: str, period: Period, now: datetime) -> Serie
     """Return what a lane did, for the congregations that the session sees."""
     sees_all = scope_of(session) is Scope.EVERY
     model = LaneRollup if sees_all else CongregationRollup
-    starts = period.starts(now)
-    wanted = _summed(model, period, starts[0]).where(model.lane == lane)
+    starts = period.starts(now, own_zone())
+    wanted = _summed(model, period, starts).where(model.lane == lane)
     found = session.execute(wanted)
     return _series(period, starts, found)
 
 
 def of_rule(session: Session, rule_id: UUID, period: Period, now: datetime) -> Series:
     """Return what a rule did, and when it was changed; two statements."""
-    starts = period.starts(now)
-    wanted = _summed(RuleRollup, period, starts[0])
+    starts = period.starts(now, own_zone())
+    wanted = _summed(RuleRollup, period, starts)
     found = session.execute(wanted.where(RuleRollup.rule_id == rule_id))
     changed = session.execute(
         select(RuleVersion.created_at, RuleVersion.version)
@@ -120,27 +121,29 @@ def of_rule(session: Session, rule_id: UUID, period: Period, now: datetime) -> S
 
 
 def _summed(
-    model: _Rollup, period: Period, since: datetime
-) -> Select[datetime, int, int]:
+    model: _Rollup, period: Period, starts: Sequence[datetime]
+) -> Select[int, int, int]:
+    """Select the place of a step, a measure, and how much of it there was."""
+    # Added up by the database: a month has many hours, and few steps.
+    bounds = ((model.at < at, n) for n, at in enumerate(starts[1:]))
+    place = case(*bounds, else_=len(starts) - 1).label("place")
     return (
-        select(model.at, model.measure, func.sum(model.n))
-        .where(model.span == period.span, model.at >= since)
-        .group_by(model.at, model.measure)
+        select(place, model.measure, func.sum(model.n))
+        .where(model.span == period.span_of(starts), model.at >= starts[0])
+        .group_by(place, model.measure)
     )
 
 
 def _series(
     period: Period,
     starts: Sequence[datetime],
-    found: Iterable[Row[datetime, int, int]],
+    found: Iterable[Row[int, int, int]],
     marks: Sequence[Mark] = (),
 ) -> Series:
     last = len(starts) - 1
     steps = [Step(at, n == last) for n, at in enumerate(starts)]
     whole = Step(starts[0], is_partial=True)
-    for at, measure, n in found:
-        place = (at - starts[0]) // period.step
-        if place <= last:
-            steps[place].counts[measure] += int(n)
-            whole.counts[measure] += int(n)
+    for place, measure, n in found:
+        steps[place].counts[measure] += int(n)
+        whole.counts[measure] += int(n)
     return Series(period, steps, whole, marks)

@@ -15,9 +15,13 @@ from sqlalchemy.orm import Session
 from tasks.models.budget import LaneBudget, RuleBudget
 from tasks.models.rollup import BOUNDS, LaneRollup, Measure, RuleRollup, Span
 from tasks.rollups.quantiles import n_within
+from tasks.saying import mark
 
 #: The windows over which a budget is looked at.
-WINDOWS: Final = {"24 hours": timedelta(hours=24), "7 days": timedelta(days=7)}
+WINDOWS: Final = {
+    mark("24 hours"): timedelta(hours=24),
+    mark("7 days"): timedelta(days=7),
+}
 #: From this share on a budget is nearly used up …
 WARN_FROM: Final = 0.75
 #: … if at least so many began within the window: one of three says little.

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Engine, update
 from sqlalchemy.orm import Session
 
 from dashboard.charts import series
 from dashboard.charts.drawing import HEIGHT, draw
 from dashboard.charts.panel import about
 from dashboard.charts.periods import PERIODS
-from dashboard.operators.models import RoleName
+from dashboard.operators.models import Operator, RoleName
 from tasks.clock import utcnow
 from tasks.db import CongregationSession, Scope, set_scope
-from tasks.models import Measure, RuleVersion
+from tasks.models import Measure, RuleVersion, Span
 from tasks.rollups.adding import add
 from tasks.rollups.counting import Place
 from tasks.rollups.warning import look_at_budgets
@@ -64,6 +65,46 @@ def test_a_series_holds_what_was_counted_within_its_period(
             assert [step.is_partial for step in found.steps].count(True) == 1
             assert found.whole.n("succeeded") == 12
             assert found.whole.n_timed(Measure.WAIT) == 14
+
+
+@pytest.mark.parametrize(
+    ("name", "zone", "expected", "span"),
+    [
+        ("30d", "UTC", "2026-03-30T00:00", Span.DAY),
+        ("30d", "America/New_York", "2026-03-30T04:00", Span.HOUR),
+        ("30d", "Asia/Kolkata", "2026-03-29T18:00", Span.HOUR),
+        ("7d", "Europe/Paris", "2026-03-30T10:00", Span.HOUR),
+        ("24h", "Asia/Kolkata", "2026-03-30T12:00", Span.HOUR),
+    ],
+)
+def test_steps_begin_by_the_clock_of_who_looks(
+    name: str, zone: str, expected: str, span: Span
+) -> None:
+    # The day after Europe's clocks were set forward.
+    now = datetime(2026, 3, 30, 12, 40, tzinfo=UTC)
+    period = PERIODS[name]
+    starts = period.starts(now, ZoneInfo(zone))
+    assert starts[-1] == datetime.fromisoformat(expected).replace(tzinfo=UTC)
+    assert starts == sorted(set(starts))
+    assert len(starts) == period.n_steps
+    assert period.span_of(starts) is span
+
+
+def test_a_day_of_the_charts_is_a_day_of_the_operators_own(
+    as_operator: Browser, sqlite_engine: Engine
+) -> None:
+    now = utcnow()
+    zone = ZoneInfo("Asia/Kolkata")
+    with Session(sqlite_engine) as session, session.begin():
+        tenant = factories.congregation(session)
+        rule = factories.rule(session, tenant).id
+        _fill(session, tenant, rule, now, 41)
+        session.execute(update(Operator).values(timezone=str(zone)))
+    page = as_operator.get(f"/rules/{rule}?period=30d").get_data(as_text=True)
+    today = now.astimezone(zone)
+    assert re.search(rf'"row">{today:%-d %b} <small>until now</small>', page)
+    assert '<td class="figures">41</td>' in page
+    assert "each step begins 30 min before the hour" in page
 
 
 def test_a_lane_shows_an_operator_their_own_congregations_only(engine: Engine) -> None:
