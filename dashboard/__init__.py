@@ -89,6 +89,7 @@ def create_app(config: Config) -> Flask:
         static_folder=str(ROOT / "static"),
         template_folder=str(ROOT / "templates"),
     )
+    app.jinja_environment = web.Pages
     app.config.from_mapping(flask_settings(config))
     # Rules are checked by what this installation allows.
     actions.configure(config, startable())
@@ -103,10 +104,10 @@ def create_app(config: Config) -> Flask:
     # The order of what happens before a request is the order of these lines.
     web.init_app(app)
     sessions.init_app(app)
+    languages.init_app(app)
     headers.init_app(app)
     csrf.init_app(app)
     login.init_app(app)
-    languages.init_app(app)
     security.init_app(app)
     scope.init_app(app)
     errors.init_app(app)

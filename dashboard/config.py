@@ -8,6 +8,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from tasks.config import Config
+from tasks.saying import later
 
 #: Bytes of one request to a page; a rule's e-mail is by far the largest form.
 BODY_LIMIT: Final = 1_048_576
@@ -22,6 +23,16 @@ PASSWORD_MIN: Final = 12
 PASSWORD_MAX: Final = 1_024
 #: How long browsers keep a file whose address carries its version, in seconds.
 STATIC_MAX_AGE: Final = 31_536_000
+#: What the forms of the login extension say.
+_LOGIN_ERRORS: Final = {
+    "GENERIC_AUTHN_FAILED": later("Wrong e-mail address or password."),
+    "INVALID_PASSWORD": later("Invalid password"),
+    "PASSWORD_NOT_PROVIDED": later("Password not provided"),
+    "PASSWORD_IS_THE_SAME": later(
+        "Your new password must be different than your previous password."
+    ),
+    "RETYPE_PASSWORD_MISMATCH": later("Passwords do not match"),
+}
 
 
 def flask_settings(config: Config) -> Mapping[str, Any]:
@@ -81,12 +92,12 @@ def _login_settings(config: Config) -> Mapping[str, Any]:
         "SECURITY_CHANGE_PASSWORD_TEMPLATE": "security/password.html",
         "SECURITY_POST_LOGOUT_VIEW": "/login",
         "SECURITY_API_ENABLED_METHODS": ["session"],
-        "SECURITY_MSG_GENERIC_AUTHN_FAILED": (
-            "Wrong e-mail address or password.",
-            "error",
-        ),
+        **{
+            f"SECURITY_MSG_{name}": (sentence, "error")
+            for name, sentence in _LOGIN_ERRORS.items()
+        },
         "SECURITY_MSG_PASSWORD_CHANGE": (
-            "Your password is changed. Your other sessions have ended.",
+            later("Your password is changed. Your other sessions have ended."),
             "success",
         ),
     }

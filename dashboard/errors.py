@@ -12,30 +12,52 @@ from flask_wtf.csrf import CSRFError
 from sqlalchemy.exc import OperationalError
 from werkzeug.exceptions import HTTPException
 
+from dashboard import languages
 from dashboard.filters import size
 from tasks.errors import Conflict, InvalidInput, NotFound
+from tasks.saying import mark, say
 
 logger = logging.getLogger(__name__)
 
 #: status -> (code for programs, title, sentence)
 PAGES: Final = {
-    400: ("bad_request", "That did not work", "The request could not be understood."),
-    401: ("unauthorized", "Please log in", "Log in and try again."),
-    403: ("forbidden", "Not allowed", "You may not do this."),
-    404: ("not_found", "Nothing here", "This page does not exist, or not any more."),
-    405: ("method_not_allowed", "Not like that", "This address cannot be used so."),
-    409: ("conflict", "That does not fit", "Something else has changed meanwhile."),
-    413: ("too_large", "Too much", "What was sent is larger than 1 MB."),
-    429: ("too_many_requests", "Slow down", "Too many requests. Try again later."),
+    400: (
+        "bad_request",
+        mark("That did not work"),
+        mark("The request could not be understood."),
+    ),
+    401: ("unauthorized", mark("Please log in"), mark("Log in and try again.")),
+    403: ("forbidden", mark("Not allowed"), mark("You may not do this.")),
+    404: (
+        "not_found",
+        mark("Nothing here"),
+        mark("This page does not exist, or not any more."),
+    ),
+    405: (
+        "method_not_allowed",
+        mark("Not like that"),
+        mark("This address cannot be used so."),
+    ),
+    409: (
+        "conflict",
+        mark("That does not fit"),
+        mark("Something else has changed meanwhile."),
+    ),
+    413: ("too_large", mark("Too much"), mark("What was sent is larger than 1 MB.")),
+    429: (
+        "too_many_requests",
+        mark("Slow down"),
+        mark("Too many requests. Try again later."),
+    ),
     503: (
         "database_unavailable",
-        "One moment",
-        "The database does not answer. Nothing was saved. Try again in a minute.",
+        mark("One moment"),
+        mark("The database does not answer. Nothing was saved. Try again in a minute."),
     ),
     500: (
         "internal",
-        "Something broke",
-        "It is our fault, not yours. Nothing was saved. Try again in a minute.",
+        mark("Something broke"),
+        mark("It is our fault, not yours. Nothing was saved. Try again in a minute."),
     ),
 }
 #: Statuses whose sentence we write where they are raised.
@@ -46,9 +68,11 @@ def _on_http_error(error: HTTPException) -> ResponseReturnValue:
     if error.response is not None:
         return error.response
     status = error.code or 500
-    sentence = PAGES.get(status, PAGES[500])[2]
+    sentence = say(PAGES.get(status, PAGES[500])[2])
     if status == 413 and (limit := g.get("file_limit")):
-        sentence = f"The file is larger than {size(limit)}. Nothing was saved."
+        sentence = say(
+            "The file is larger than %(most)s. Nothing was saved.", most=size(limit)
+        )
     if status in _WITH_SENTENCE and error.description != type(error).description:
         sentence = error.description or sentence
     headers = {
@@ -60,7 +84,7 @@ def _on_http_error(error: HTTPException) -> ResponseReturnValue:
 
 
 def _on_csrf_error(_error: CSRFError) -> ResponseReturnValue:
-    return _answer(400, "Reload the page and try again.", code="csrf")
+    return _answer(400, say("Reload the page and try again."), code="csrf")
 
 
 def _on_engine_error(error: InvalidInput) -> ResponseReturnValue:
@@ -74,7 +98,8 @@ def _on_engine_error(error: InvalidInput) -> ResponseReturnValue:
 
 def _on_database_error(error: OperationalError) -> ResponseReturnValue:
     logger.error("database.unavailable", exc_info=error)
-    return *_answer(503, PAGES[503][2]), {"Retry-After": "10"}
+    languages.begin()  # it may have happened before
+    return *_answer(503, say(PAGES[503][2])), {"Retry-After": "10"}
 
 
 def _answer(
@@ -89,7 +114,7 @@ def _answer(
         render_template(
             "errors/error.html",
             status=status,
-            title=title,
+            title=say(title),
             sentence=sentence,
             request_id=g.get("request_id", ""),
         ),

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from babel.support import LazyProxy
 from wtforms import Field
 from wtforms.widgets import DateTimeLocalInput
+
+from dashboard.zones import here, own_zone
+from tasks.saying import say
 
 
 def clean(text: str | None) -> str:
@@ -13,8 +17,16 @@ def clean(text: str | None) -> str:
     return "".join(char for char in text or "" if char.isprintable()).strip()
 
 
+def by_own_clock(label: object) -> LazyProxy:
+    """Return the label of a MomentField: it tells by which clock the field is read."""
+    return LazyProxy(lambda: f"{label} ({own_zone().key})", enable_cache=False)
+
+
 class MomentField(Field):  # type: ignore[misc]  # WTForms has no types
-    """An instant as ISO text; without an offset it is UTC."""
+    """An instant as ISO text; without an offset it is told by the operator's clock.
+
+    An address that means the same for everybody has an offset.
+    """
 
     widget = DateTimeLocalInput()
 
@@ -24,10 +36,10 @@ class MomentField(Field):  # type: ignore[misc]  # WTForms has no types
             return
         try:
             given = datetime.fromisoformat(valuelist[0].strip())
-            aware = given if given.tzinfo else given.replace(tzinfo=UTC)
+            aware = given if given.tzinfo else given.replace(tzinfo=own_zone())
             self.data = aware.astimezone(UTC)
         except (ValueError, OverflowError) as error:
-            raise ValueError("must look like 2026-03-10T12:00, in UTC") from error
+            raise ValueError(say("must look like 2026-03-10T12:00")) from error
 
     def _value(self) -> str:
-        return self.data.strftime("%Y-%m-%dT%H:%M") if self.data else ""
+        return f"{here(self.data):%Y-%m-%dT%H:%M}" if self.data else ""

@@ -14,7 +14,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from wtforms import HiddenField, SearchField, SelectChoice, SelectField
 
-from dashboard.filter_fields import MomentField, clean
+from dashboard.filter_fields import MomentField, by_own_clock, clean
 from dashboard.search.kinds import Searched
 from dashboard.search.reading import (
     Search,
@@ -25,6 +25,7 @@ from dashboard.search.reading import (
 from tasks.errors import InvalidInput
 from tasks.models import Congregation, Podcast, Rule
 from tasks.operations.matching import Matching
+from tasks.saying import later, say
 from tasks.search import work
 
 #: Entries that one choice of a filter offers at most.
@@ -83,12 +84,12 @@ class ListFilter(FlaskForm):  # type: ignore[misc]  # WTForms has no types
 
         csrf = False
 
-    q = SearchField("Search", filters=[clean])
-    rule = SelectField("Rule", validate_choice=False)
-    podcast = SelectField("Podcast", validate_choice=False)
-    within = SelectField("Congregation", validate_choice=False)
-    since = MomentField("From (UTC)")
-    until = MomentField("Until (UTC)")
+    q = SearchField(later("Search"), filters=[clean])
+    rule = SelectField(later("Rule"), validate_choice=False)
+    podcast = SelectField(later("Podcast"), validate_choice=False)
+    within = SelectField(later("Congregation"), validate_choice=False)
+    since = MomentField(by_own_clock(later("From")))
+    until = MomentField(by_own_clock(later("Until")))
     state = HiddenField(filters=[clean])
     booking = HiddenField(filters=[clean])
     event = HiddenField(filters=[clean])
@@ -116,7 +117,7 @@ class ListFilter(FlaskForm):  # type: ignore[misc]  # WTForms has no types
     def offer(self, offered: Choices) -> None:
         """Say what may be chosen."""
         self.offered = offered
-        anything = SelectChoice("", "Any")
+        anything = SelectChoice("", say("Any"))
         self.rule.choices = [
             anything,
             *(SelectChoice(str(id_), name) for id_, name in offered.rules),
@@ -180,7 +181,7 @@ class ListFilter(FlaskForm):  # type: ignore[misc]  # WTForms has no types
             return None
         found = session.scalar(select(Congregation.id).where(Congregation.slug == slug))
         if found is None:
-            raise _bad("within", "names no congregation that you can see")
+            raise _bad("within", say("names no congregation that you can see"))
         return found
 
 
@@ -190,12 +191,16 @@ def _id(name: str, text: Any) -> UUID | None:  # noqa: ANN401  # WTForms has no 
     try:
         return UUID(text)
     except ValueError as error:
-        raise _bad(name, "must be an id") from error
+        raise _bad(name, say("must be an id")) from error
 
 
 def _bad(name: str, problem: str) -> InvalidInput:
     return InvalidInput(
         "bad_filter",
-        f"The filter in this address cannot be read: “{name}” {problem}.",
+        say(
+            "The filter in this address cannot be read: “%(name)s” %(problem)s.",
+            name=name,
+            problem=problem,
+        ),
         field=name,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NoReturn
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, abort, current_app, request
@@ -10,6 +10,7 @@ from flask import Flask, Response, abort, current_app, request
 from dashboard.config import STATIC_MAX_AGE
 from dashboard.web import READS
 from tasks.outbound.unsubscribing import PATH as UNSUBSCRIBE
+from tasks.saying import say
 
 _POLICY: Final = "; ".join(
     (
@@ -68,10 +69,15 @@ def _refuse_foreign_pages() -> None:
         "same-origin",
         "none",
     }:
-        abort(403, "This form was sent from another site. Open it here and try again.")
+        _refuse_foreign()
     origin = request.headers.get("Origin")
     if origin is not None and urlsplit(origin).netloc != request.host:
-        abort(403, "This form was sent from another site. Open it here and try again.")
+        _refuse_foreign()
+
+
+def _refuse_foreign() -> NoReturn:
+    sentence = say("This form was sent from another site. Open it here and try again.")
+    abort(403, sentence)
 
 
 def init_app(app: Flask) -> None:

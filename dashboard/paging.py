@@ -18,6 +18,7 @@ from sqlalchemy.sql.operators import desc_op
 from sqlalchemy.types import TypeDecorator
 
 from tasks.errors import InvalidInput
+from tasks.saying import say
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -160,6 +161,6 @@ def _typed(value: object, key: Key) -> object:
 def _bad_cursor() -> InvalidInput:
     return InvalidInput(
         "bad_cursor",
-        "This page of the list cannot be found; go to the list's start.",
+        say("This page of the list cannot be found; go to the list's start."),
         field="cursor",
     )

@@ -13,6 +13,7 @@ from dashboard.operators.models import Operator, RoleName
 from dashboard.scope import current_congregations
 from dashboard.web import READS, is_htmx
 from tasks.operations.audit import Actor
+from tasks.saying import say
 
 __all__ = [
     "actor",
@@ -84,9 +85,9 @@ def actor() -> Actor:
 
 def may(role: RoleWord) -> bool:
     """Whether who is logged in has this role; templates leave out what cannot work."""
-    return bool(current_user.is_authenticated) and current_operator().role.covers(
-        RoleName(role)
-    )
+    user = current_user._get_current_object()  # once: rows of lists ask as well
+    is_known = isinstance(user, Operator) and user.is_authenticated
+    return bool(is_known and user.role.covers(RoleName(role)))
 
 
 def needed_role(endpoint: str, method: str) -> RoleName:
@@ -108,7 +109,7 @@ def _guard() -> ResponseReturnValue | None:
     if not current_user.is_authenticated:
         return _to_login()
     if not current_operator().role.covers(needed_role(endpoint, request.method)):
-        abort(403, "Your role does not allow this. An admin can change your role.")
+        abort(403, say("Your role does not allow this. An admin can change your role."))
     return None
 
 

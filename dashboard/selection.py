@@ -10,6 +10,7 @@ from flask.typing import ResponseReturnValue
 
 from tasks.clock import utcnow
 from tasks.errors import InvalidInput
+from tasks.saying import say
 
 
 def selected() -> list[UUID]:
@@ -22,13 +23,13 @@ def selected() -> list[UUID]:
         return [UUID(text) for text in dict.fromkeys(request.form.getlist("id"))]
     except ValueError as error:
         raise InvalidInput(
-            "bad_selection", "The selection cannot be read; go back and try again."
+            "bad_selection", say("The selection cannot be read; go back and try again.")
         ) from error
 
 
 def nothing_selected(target: str) -> ResponseReturnValue:
     """Send the operator back to the list with the sentence that says what to do."""
-    flash("Tick at least one row first.", "info")
+    flash(say("Tick at least one row first."), "info")
     return redirect(target, 303)
 
 
@@ -61,5 +62,6 @@ def confirmed_id() -> UUID:
 
 def _not_asked() -> InvalidInput:
     return InvalidInput(
-        "not_confirmed", "Nothing was changed: begin at the list and confirm there."
+        "not_confirmed",
+        say("Nothing was changed: begin at the list and confirm there."),
     )

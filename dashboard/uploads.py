@@ -9,6 +9,7 @@ from flask import Blueprint, abort, current_app, g, redirect, request, session, 
 
 from tasks.config import Config
 from tasks.errors import InvalidInput
+from tasks.saying import say
 
 #: How large a file may be, by the settings.
 Limit = Callable[[Config], int]
@@ -49,5 +50,5 @@ def uploaded(field: str = "file") -> tuple[str, BinaryIO]:
     """
     file = request.files.get(field)
     if file is None or not file.filename:
-        raise InvalidInput("required", "Choose a file.", field=field)
+        raise InvalidInput("required", say("Choose a file."), field=field)
     return file.filename, cast("BinaryIO", file.stream)

@@ -16,6 +16,7 @@ from flask import request, url_for
 
 from dashboard.web import is_htmx
 from tasks.errors import InvalidInput
+from tasks.saying import say
 
 #: Rows that one request asks for; an address with more would be too long.
 ROWS_MAX: Final = 50
@@ -91,7 +92,7 @@ def asked(rows: Sequence[str]) -> dict[UUID, str]:
         return {UUID(row.partition(".")[0]): row for row in rows[:ROWS_MAX]}
     except ValueError as error:
         raise InvalidInput(
-            "bad_rows", "This page cannot be kept up to date; reload it."
+            "bad_rows", say("This page cannot be kept up to date; reload it.")
         ) from error
 
 

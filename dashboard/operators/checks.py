@@ -6,6 +6,7 @@ from email_validator import EmailNotValidError, validate_email
 
 from dashboard.operators.passwords import weakness
 from tasks.errors import InvalidInput
+from tasks.saying import say
 
 
 def checked_email(email: str) -> str:
@@ -17,7 +18,11 @@ def checked_email(email: str) -> str:
     try:
         found = validate_email(email.strip(), check_deliverability=False)
     except EmailNotValidError as error:
-        raise InvalidInput("bad_email", str(error), field="email") from error
+        raise InvalidInput(
+            "bad_email",
+            say("Give an e-mail address, such as name@example.org."),
+            field="email",
+        ) from error
     return found.normalized.lower()
 
 

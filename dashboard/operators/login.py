@@ -23,13 +23,21 @@ from dashboard.operators.passwords import OperatorPasswords
 from dashboard.session_rows import digest_of, end_sessions
 from tasks.automation.zones import zone_names
 from tasks.operations.audit import Actor, Subject, record
+from tasks.saying import say
 
 logger = logging.getLogger(__name__)
 
 #: Failed logins before an account, or an address, has to wait.
 PER_ACCOUNT: Final = "10 per 15 minutes"
 PER_ADDRESS: Final = "50 per 15 minutes"
-_WAIT: Final = "Too many failed logins. Wait a quarter of an hour and try again."
+
+
+class ExtensionWords:
+    """What the extension says: the texts that we show are in ``dashboard.config``."""
+
+    def gettext(self, text: object, **values: object) -> str:
+        """Return a text in the present language."""
+        return str(text) % values if values else str(text)
 
 
 class OperatorLoginForm(LoginForm):  # type: ignore[misc]  # it has no types
@@ -52,19 +60,23 @@ def _account() -> str:
     return digest_of(request.form.get("email", "").strip().lower()[:320])
 
 
+def _wait() -> str:
+    return say("Too many failed logins. Wait a quarter of an hour and try again.")
+
+
 def _has_failed(response: Response) -> bool:
     return response.status_code != 302
 
 
 @limiter.limit(
-    PER_ADDRESS, methods=["POST"], deduct_when=_has_failed, error_message=_WAIT
+    PER_ADDRESS, methods=["POST"], deduct_when=_has_failed, error_message=_wait
 )
 @limiter.limit(
     PER_ACCOUNT,
     key_func=_account,
     methods=["POST"],
     deduct_when=_has_failed,
-    error_message=_WAIT,
+    error_message=_wait,
 )
 def login() -> Response:
     """Show the form or log in; 401 when address or password is wrong."""
@@ -113,6 +125,7 @@ def init_app(app: Flask) -> None:
         login_form=OperatorLoginForm,
         password_util_cls=OperatorPasswords,
     )
+    security.i18n_domain = ExtensionWords()
     app.view_functions["security.login"] = login
     app.view_functions["security.verify"] = _not_here
     # The extension also takes tokens from headers and addresses; we do not.

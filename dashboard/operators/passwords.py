@@ -11,6 +11,7 @@ from flask import Flask
 from flask_security import PasswordUtil
 
 from dashboard.config import ARGON2, PASSWORD_MAX, PASSWORD_MIN
+from tasks.saying import say
 
 # fmt: off
 #: What is left of the passwords that are tried first, without digits and signs.
@@ -54,15 +55,20 @@ def weakness(password: str, email: str = "") -> str | None:
     """
     length = len(normalized(password))
     if length < PASSWORD_MIN:
-        return f"Use at least {PASSWORD_MIN} characters; three or four words are fine."
+        return say(
+            "Use at least %(min)s characters; three or four words are fine.",
+            min=PASSWORD_MIN,
+        )
     if length > PASSWORD_MAX:
-        return f"Use at most {PASSWORD_MAX} characters."
+        return say("Use at most %(max)s characters.", max=str(PASSWORD_MAX))
     bare = password.casefold().strip("0123456789 !?.,-_#*$@+&%=")
     local_part = email.partition("@")[0].casefold()
     if bare in _TRIED_FIRST or _is_monotonous(password) or bare in _halves(bare):
-        return "This password is among the first that are tried; choose another one."
+        return say(
+            "This password is among the first that are tried; choose another one."
+        )
     if local_part and bare == local_part:
-        return "This password is your e-mail address; choose another one."
+        return say("This password is your e-mail address; choose another one.")
     return None
 
 

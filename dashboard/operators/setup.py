@@ -15,6 +15,7 @@ from dashboard.session_rows import digest_of
 from tasks.clock import utcnow
 from tasks.errors import NotFound
 from tasks.operations.audit import Actor
+from tasks.saying import say
 
 SETUP_FOR: Final = timedelta(hours=1)
 INVITATION_FOR: Final = timedelta(hours=24)
@@ -56,7 +57,7 @@ def find_token(session: Session, token: str, *, now: datetime) -> SetupToken:
     if found is None or (found.operator_id is None and _has_operators(session)):
         raise NotFound(
             "link_spent",
-            "This link was used already or has expired. Ask for a new one.",
+            say("This link was used already or has expired. Ask for a new one."),
         )
     return found
 

@@ -7,6 +7,7 @@ from wtforms import EmailField, HiddenField, PasswordField, StringField
 from wtforms.validators import EqualTo, InputRequired, Length
 
 from dashboard.config import PASSWORD_MAX, PASSWORD_MIN
+from tasks.saying import later
 
 
 class PasswordForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
@@ -14,16 +15,17 @@ class PasswordForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
 
     token = HiddenField(validators=[InputRequired(), Length(max=64)])
     password = PasswordField(
-        "Password",
-        [InputRequired("Choose a password."), Length(max=PASSWORD_MAX)],
-        description=(
-            f"At least {PASSWORD_MIN} characters. Three or four words are good."
+        later("Password"),
+        [InputRequired(later("Choose a password.")), Length(max=PASSWORD_MAX)],
+        description=later(
+            "At least %(min)s characters. Three or four words are good.",
+            min=PASSWORD_MIN,
         ),
         render_kw={"autocomplete": "new-password", "minlength": PASSWORD_MIN},
     )
     again = PasswordField(
-        "Password again",
-        [EqualTo("password", "The two passwords differ.")],
+        later("Password again"),
+        [EqualTo("password", later("The two passwords differ."))],
         render_kw={"autocomplete": "new-password"},
     )
 
@@ -32,8 +34,10 @@ class FirstAdminForm(PasswordForm):
     """The first admin's address, name and password."""
 
     email = EmailField(
-        "E-mail address",
-        [InputRequired("Enter your e-mail address."), Length(max=255)],
+        later("E-mail address"),
+        [InputRequired(later("Enter your e-mail address.")), Length(max=255)],
         render_kw={"autocomplete": "username"},
     )
-    name = StringField("Name", [Length(max=120)], render_kw={"autocomplete": "name"})
+    name = StringField(
+        later("Name"), [Length(max=120)], render_kw={"autocomplete": "name"}
+    )

@@ -12,6 +12,7 @@ from dashboard.setup.forms import FirstAdminForm, PasswordForm
 from dashboard.web import render
 from tasks.clock import utcnow
 from tasks.errors import InvalidInput
+from tasks.saying import say
 
 bp = Blueprint("setup", __name__, url_prefix="/setup")
 
@@ -48,7 +49,10 @@ def finish_setup() -> ResponseReturnValue:
         form[name].errors = [error.message]
         return _page(link, form), 422
     session.commit()
-    flash(f"Welcome, {operator.name}. Log in with your new password.", "success")
+    flash(
+        say("Welcome, %(name)s. Log in with your new password.", name=operator.name),
+        "success",
+    )
     return redirect(url_for("security.login"), 303)
 
 

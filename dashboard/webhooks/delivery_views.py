@@ -17,7 +17,7 @@ from wtforms import Form, SearchField, SelectChoice, SelectField
 from dashboard.back import back
 from dashboard.deeds import deeds
 from dashboard.extensions import db
-from dashboard.filter_fields import MomentField, clean
+from dashboard.filter_fields import MomentField, by_own_clock, clean
 from dashboard.search.kinds import SEARCHED
 from dashboard.search.reading import Search, read_search
 from dashboard.search.views import explains
@@ -65,8 +65,8 @@ class DeliveryFilter(Form):  # type: ignore[misc]  # WTForms has no types
         default="",
     )
     to = SelectField(later("Endpoint"), default="")
-    since = MomentField("From (UTC)")
-    until = MomentField("Until (UTC)")
+    since = MomentField(by_own_clock(later("From")))
+    until = MomentField(by_own_clock(later("Until")))
 
     @classmethod
     def read(cls, session: Session, args: Mapping[str, Any]) -> DeliveryFilter:

@@ -16,7 +16,7 @@ from wtforms import (
 )
 from wtforms.widgets import CheckboxInput, ListWidget
 
-from dashboard.filter_fields import MomentField
+from dashboard.filter_fields import MomentField, by_own_clock
 from dashboard.rules.scope import SEVERAL, Place, RuleScope, scope_choices
 from tasks.errors import InvalidInput
 from tasks.models import Endpoint
@@ -167,6 +167,6 @@ class RotateForm(_RefusableForm):
 class ReplayForm(_RefusableForm):
     """What is to be told again."""
 
-    since = MomentField("From (UTC)")
-    until = MomentField("Until (UTC)")
+    since = MomentField(by_own_clock(later("From")))
+    until = MomentField(by_own_clock(later("Until")))
     again = BooleanField(later("Also what arrived already"))

@@ -48,12 +48,12 @@ class Hour:
     @property
     def since(self) -> str:
         """Its beginning, as the list of deliveries reads it."""
-        return f"{self.at:%Y-%m-%dT%H:%M}"
+        return self.at.isoformat()
 
     @property
     def until(self) -> str:
         """Its end, as the list of deliveries reads it."""
-        return f"{self.at + timedelta(seconds=_HOUR):%Y-%m-%dT%H:%M}"
+        return (self.at + timedelta(seconds=_HOUR)).isoformat()
 
     @property
     def words(self) -> str:

@@ -12,6 +12,7 @@ from dashboard.filters import absolute, plural
 from dashboard.security import actor
 from dashboard.webhooks.forms import ReplayForm
 from dashboard.webhooks.views import bp, detail_page
+from dashboard.zones import here
 from tasks.clock import utcnow
 from tasks.errors import Conflict, InvalidInput
 from tasks.saying import say
@@ -35,7 +36,7 @@ def enable(endpoint_id: UUID) -> ResponseReturnValue:
             ),
             "info",
         )
-    from_then = None if since is None else f"{since:%Y-%m-%dT%H:%M}"
+    from_then = None if since is None else f"{here(since):%Y-%m-%dT%H:%M}"
     return _to_endpoint(endpoint_id, since=from_then)
 
 
