@@ -16,19 +16,22 @@ from dashboard.operations.asking import Question, ask, begin, ticked
 from dashboard.security import require
 from tasks.clock import utcnow
 from tasks.models import OperationKind
+from tasks.saying import say
 
 
 def _question(kind: OperationKind) -> Question:
     form = ExecutionFilter.read(NO_CHOICES)
     matching = form.matching(db.session(), utcnow()).as_json()
-    return Question(kind, url_for(".index", **form.query()), "Executions", matching)
+    return Question(
+        kind, url_for(".index", **form.query()), say("Executions"), matching
+    )
 
 
 def _question_of(execution_id: UUID) -> Question:
     must_exist(db.session(), execution_id)
     back = url_for(".detail", execution_id=execution_id)
     matching = {"ids": [str(execution_id)]}
-    return Question(OperationKind.REPLAY_EXECUTIONS, back, "Executions", matching)
+    return Question(OperationKind.REPLAY_EXECUTIONS, back, say("Executions"), matching)
 
 
 @bp.post("/retry")

@@ -28,6 +28,7 @@ from tasks.operations.editing import (
     send_edited,
 )
 from tasks.operations.starting import WHY_MAX, refuse_reason
+from tasks.saying import say
 
 
 @bp.get("/<uuid:execution_id>/edit")
@@ -67,7 +68,7 @@ def edit_and_retry(execution_id: UUID) -> ResponseReturnValue:
         now=utcnow(),
     )
     db.session.commit()
-    flash("Queued with your words. The earlier one keeps its history.", "success")
+    flash(say("Queued with your words. The earlier one keeps its history."), "success")
     return redirect(url_for(".detail", execution_id=made), 303)
 
 

@@ -9,6 +9,7 @@ from dashboard.filter_fields import clean
 from dashboard.filtering import ListFilter
 from dashboard.search.kinds import SEARCHED
 from tasks.models import ExecutionState
+from tasks.saying import later
 
 
 class ExecutionFilter(ListFilter):
@@ -16,6 +17,6 @@ class ExecutionFilter(ListFilter):
 
     searched = SEARCHED["executions"]
     state = HiddenField(
-        validators=[Optional(), AnyOf(list(ExecutionState), "must be a state")],
+        validators=[Optional(), AnyOf(list(ExecutionState), later("must be a state"))],
         filters=[clean],
     )

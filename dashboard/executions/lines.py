@@ -22,11 +22,19 @@ from tasks.models import (
 )
 from tasks.operations.allowed import NOT_CANCELLABLE, NOT_RETRYABLE
 from tasks.operations.matching import of_same
+from tasks.saying import mark, say
 
 _S = ExecutionState
 
 #: States in which something happens by itself.
 LIVE: Final = (_S.PENDING, _S.RUNNING)
+#: What rules do, as lists say it: the codes of ``tasks.automation.actions``.
+ACTION_WORDS: Final = (
+    mark("email"),
+    mark("webhook"),
+    mark("notify"),
+    mark("start_lane"),
+)
 #: What is due within this span is watched closely.
 SOON: Final = timedelta(minutes=1)
 
@@ -61,8 +69,9 @@ class Line:
             return None
         numbers = [FIRST, *(each["number"] for each in self.steps or ())]
         if number not in numbers:
-            return "a step that was taken out"
-        return f"step {numbers.index(number) + 1} of {len(numbers)}"
+            return say("a step that was taken out")
+        place = numbers.index(number) + 1
+        return say("step %(n)s of %(all)s", n=place, all=len(numbers))
 
     @property
     def is_live(self) -> bool:
@@ -89,12 +98,12 @@ class Line:
     @property
     def why_no_retry(self) -> str | None:
         """Why it cannot be retried; None: it can."""
-        return NOT_RETRYABLE.get(self.execution.state)
+        return _said(NOT_RETRYABLE.get(self.execution.state))
 
     @property
     def why_no_cancel(self) -> str | None:
         """Why it cannot be cancelled; None: it can."""
-        return NOT_CANCELLABLE.get(self.execution.state)
+        return _said(NOT_CANCELLABLE.get(self.execution.state))
 
     def is_soon(self, now: datetime) -> bool:
         """Whether it changes within the next moments."""
@@ -115,6 +124,10 @@ class Line:
             return None
         late = at - row.due_at
         return late if late > LATE_AFTER else None
+
+
+def _said(text: str | None) -> str | None:
+    return text and say(text)
 
 
 def lines() -> Select[*tuple[Any, ...]]:

@@ -35,6 +35,7 @@ from tasks.operations.bulk import count
 from tasks.operations.matching import Matching, narrow
 from tasks.operations.undoing_cancel import can_undo
 from tasks.outbound import layout
+from tasks.saying import say
 
 #: Counting what is new stops here.
 NEW_MAX: Final = 100
@@ -141,7 +142,7 @@ def detail(session: Session, execution_id: UUID) -> Detail:
         .where(Execution.id == execution_id)
     ).one_or_none()
     if row is None:
-        raise NotFound("unknown_execution", "There is no such execution.")
+        raise NotFound("unknown_execution", say("There is no such execution."))
     *columns, event_type, context, message, composed_at = row
     line = Line(*columns)
     return Detail(
@@ -176,7 +177,7 @@ def may_have_left(session: Session, execution_id: UUID) -> bool:
 def must_exist(session: Session, execution_id: UUID) -> None:
     """Raise ``NotFound`` unless the session sees the execution."""
     if session.scalar(select(Execution.id).where(Execution.id == execution_id)) is None:
-        raise NotFound("unknown_execution", "There is no such execution.")
+        raise NotFound("unknown_execution", say("There is no such execution."))
 
 
 def html_of(session: Session, execution_id: UUID) -> str:
@@ -193,5 +194,5 @@ def html_of(session: Session, execution_id: UUID) -> str:
     told = message or {}
     html = layout.html_of(told, layout.UNSUBSCRIBE if told.get("optional") else None)
     if not html:
-        raise NotFound("no_html", "This execution has no HTML message.")
+        raise NotFound("no_html", say("This execution has no HTML message."))
     return html

@@ -26,6 +26,7 @@ from tasks.models import ExecutionState
 from tasks.operations.executions import cancel_execution, retry_execution
 from tasks.operations.single import Answer
 from tasks.operations.undoing_cancel import undo_cancel
+from tasks.saying import say
 from tasks.search.conditions import SEARCH_WINDOW
 
 bp = Blueprint("executions", __name__, url_prefix="/executions")
@@ -98,8 +99,10 @@ def retry(execution_id: UUID) -> ResponseReturnValue:
     """Queue a failed execution again; ask first where it may have arrived."""
     if "sure" not in request.args and queries.may_have_left(db.session(), execution_id):
         flash(
-            "The answer to its last try was lost, so it may have arrived. Press Retry "
-            "here if it is to go out all the same.",
+            say(
+                "The answer to its last try was lost, so it may have arrived. Press "
+                "Retry here if it is to go out all the same."
+            ),
             "warning",
         )
         return redirect(url_for(".detail", execution_id=execution_id), 303)
@@ -108,9 +111,9 @@ def retry(execution_id: UUID) -> ResponseReturnValue:
     except Conflict as refused:
         return _refused(refused, execution_id)
     if answer is Answer.DONE:
-        flash("Queued for another try.", "success")
+        flash(say("Queued for another try."), "success")
     else:
-        flash("It is queued already.", "info")
+        flash(say("It is queued already."), "info")
     db.session.commit()
     return back(".detail", execution_id=execution_id)
 
@@ -124,11 +127,13 @@ def cancel(execution_id: UUID) -> ResponseReturnValue:
         return _refused(refused, execution_id)
     if answer is Answer.DONE:
         flash(
-            "Cancelled. Nothing is sent for it; Undo is on its page for 10 minutes.",
+            say(
+                "Cancelled. Nothing is sent for it; Undo is on its page for 10 minutes."
+            ),
             "success",
         )
     else:
-        flash("It was cancelled already.", "info")
+        flash(say("It was cancelled already."), "info")
     db.session.commit()
     return back(".detail", execution_id=execution_id)
 
@@ -141,7 +146,7 @@ def undo(execution_id: UUID) -> ResponseReturnValue:
     except Conflict as refused:
         return _refused(refused, execution_id)
     db.session.commit()
-    flash("It waits again.", "success")
+    flash(say("It waits again."), "success")
     return back(".detail", execution_id=execution_id)
 
 

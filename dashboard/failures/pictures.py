@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from tasks.saying import say, say_many
+
 #: Size of the picture in its own units; one bar and its gap are one wide.
 HEIGHT: Final = 20
 
@@ -40,9 +42,14 @@ def sentence(hours: Sequence[int]) -> str:
     """
     total = sum(hours)
     if not total:
-        return f"No failures in the last {len(hours)} hours"
-    noun = "failure" if total == 1 else "failures"
-    return (
-        f"{total} {noun} in the last {len(hours)} hours, the most in one hour: "
-        f"{max(hours)}, the latest hour: {hours[-1]}"
+        return say("No failures in the last %(hours)s hours", hours=len(hours))
+    return say_many(
+        total,
+        "%(n)s failure in the last %(hours)s hours, the most in one hour: %(most)s, "
+        "the latest hour: %(latest)s",
+        "%(n)s failures in the last %(hours)s hours, the most in one hour: %(most)s, "
+        "the latest hour: %(latest)s",
+        hours=len(hours),
+        most=max(hours),
+        latest=hours[-1],
     )

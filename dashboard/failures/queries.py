@@ -30,14 +30,15 @@ from tasks.models import (
     Rule,
 )
 from tasks.models.base import born_from
+from tasks.saying import mark, say
 from tasks.webhooks.switching import name_of
 
 #: What a list of groups shows: those that ask for somebody, the quiet ones, or all.
 Tab = Literal["open", "acknowledged", "all"]
 TABS: Final[Mapping[Tab, str]] = {
-    "open": "Ask for somebody",
-    "acknowledged": "Acknowledged",
-    "all": "All",
+    "open": mark("Ask for somebody"),
+    "acknowledged": mark("Acknowledged"),
+    "all": mark("All"),
 }
 #: Hours that a group's picture shows, up to now.
 HOURS: Final = 48
@@ -94,11 +95,11 @@ class GroupLine:
     def why_no_retry(self) -> str | None:
         """Why nothing of it can be tried again; None: it can."""
         if not self.n_open:
-            return "All of it was queued again already."
+            return say("All of it was queued again already.")
         if self.endpoint and self.endpoint.deleted_at is not None:
-            return "The endpoint was removed."
+            return say("The endpoint was removed.")
         if self.endpoint and not self.endpoint.enabled:
-            return "Switch the endpoint on first."
+            return say("Switch the endpoint on first.")
         return None
 
 
@@ -138,7 +139,7 @@ def line(session: Session, group_id: UUID, *, now: datetime) -> GroupLine:
     """
     rows = session.execute(_named().where(FailureGroup.id == group_id)).all()
     if not rows:
-        raise NotFound("unknown_failure", "There is no such group of failures.")
+        raise NotFound("unknown_failure", say("There is no such group of failures."))
     return _lines(session, rows, now)[0]
 
 

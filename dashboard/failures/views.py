@@ -12,7 +12,6 @@ from flask.typing import ResponseReturnValue
 from dashboard.extensions import db
 from dashboard.failures import pictures, queries
 from dashboard.failures.forms import AcknowledgeForm
-from dashboard.filters import plural
 from dashboard.operations.asking import Question, ask, begin
 from dashboard.security import actor, require
 from dashboard.selection import nothing_selected, selected
@@ -22,6 +21,7 @@ from tasks.errors import Conflict, InvalidInput
 from tasks.failures.groups import acknowledge, find, reopen
 from tasks.failures.resending import resend
 from tasks.models import Delivery, Execution, FailureGroup, OperationKind
+from tasks.saying import say, say_many
 
 bp = Blueprint("failures", __name__, url_prefix="/failures")
 
@@ -65,9 +65,9 @@ def acknowledge_one(failure_id: UUID) -> ResponseReturnValue:
 def reopen_one(failure_id: UUID) -> ResponseReturnValue:
     """Let a group ask for somebody again."""
     if reopen(db.session(), failure_id, actor()):
-        flash("It asks for somebody again.", "success")
+        flash(say("It asks for somebody again."), "success")
     else:
-        flash("It asks for somebody already.", "info")
+        flash(say("It asks for somebody already."), "info")
     db.session.commit()
     return redirect(url_for(".detail", failure_id=failure_id), 303)
 
@@ -95,8 +95,14 @@ def resend_deliveries(failure_id: UUID) -> ResponseReturnValue:
         flash(refused.message, "warning")
     else:
         db.session.commit()
-        flash(f"{plural(n, 'delivery', 'deliveries')} sent again soon.", "success")
+        flash(_resent(n), "success")
     return redirect(url_for(".detail", failure_id=failure_id), 303)
+
+
+def _resent(n: int) -> str:
+    return say_many(
+        n, "%(n)s delivery sent again soon.", "%(n)s deliveries sent again soon."
+    )
 
 
 def failure_of(row: Execution | Delivery) -> FailureGroup | None:
@@ -111,7 +117,7 @@ def _question(failure_id: UUID) -> Question:
     return Question(
         OperationKind.RETRY_EXECUTIONS,
         url_for(".detail", failure_id=failure_id),
-        "Failures",
+        say("Failures"),
         {"group_id": str(failure_id)},
     )
 
@@ -129,7 +135,8 @@ def _acknowledged(form: AcknowledgeForm, ids: list[UUID]) -> str | None:
         db.session.rollback()
         return refused.message
     db.session.commit()
-    flash(f"{plural(n, 'group')} acknowledged.", "success")
+    told = say_many(n, "%(n)s group acknowledged.", "%(n)s groups acknowledged.")
+    flash(told, "success")
     return None
 
 

@@ -13,6 +13,7 @@ from dashboard.web import render
 from tasks import registry
 from tasks.clock import utcnow
 from tasks.errors import UnknownLane
+from tasks.saying import say
 
 bp = Blueprint("overview", __name__)
 
@@ -49,7 +50,7 @@ def _failed_url(since: datetime) -> str:
 
 def _lane_title(name: str) -> str:
     try:
-        return registry.lane(name).title
+        return say(registry.lane(name).title)
     except UnknownLane:  # a setting may outlive its lane
         return name
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -27,11 +28,16 @@ from tasks.models import (
     Rule,
     ScheduledJob,
 )
+from tasks.saying import say
 from tasks.webhooks.claiming import IN_FLIGHT_MAX, IS_RUNNING, TROUBLED_FROM
 
 Waiting = Execution | ScheduledJob | Delivery | DigestMail | Notification
 #: How a verdict begins that puts an execution off.
 _PUT_OFF: Final = "Waits for "
+_SILENT: Final = re.compile(r"Waits for (.+), which does not answer\.")
+_TURN: Final = re.compile(
+    r"Waits for its turn: the rule acts at most (\d+) times in (\d+) minutes\."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +70,7 @@ def word(row: Waiting, standings: Standings, now: datetime) -> str:
     kind = KINDS[type(row)]
     lane, stopped = standings.of(kind.lane), _stopped(kind, standings, row)
     found = explain(kind.row(row, now), lane, now, stopped=stopped).word
-    return "" if found in ("not due yet", "about to begin") else found
+    return "" if found in ("not due yet", "about to begin") else say(found)
 
 
 def _stopped(kind: Kind, standings: Standings, row: Waiting) -> Stopped | None:
@@ -73,14 +79,16 @@ def _stopped(kind: Kind, standings: Standings, row: Waiting) -> Stopped | None:
 
 
 def _execution(row: Execution, now: datetime) -> Row:
-    is_put_off = bool(row.error) and str(row.error).startswith(_PUT_OFF)
+    error = str(row.error or "")
+    is_put_off = error.startswith(_PUT_OFF) and row.run_at > now
     is_sent_back = bool(row.attempt) and not (row.failures or row.crashes or row.error)
     return Row(
         row.run_at,
         row.failures,
         row.max_attempts,
         row.error,
-        put_off=row.error if is_put_off and row.run_at > now else None,
+        put_off=_put_off(error) if is_put_off else None,
+        is_host_silent=_SILENT.fullmatch(error) is not None,
         is_hushed=is_sent_back and row.run_at > now,
         is_suspect=row.crashes >= SUSPECT_CRASHES,
     )
@@ -89,8 +97,27 @@ def _execution(row: Execution, now: datetime) -> Row:
 def _delivery(row: Delivery, now: datetime) -> Row:
     # What goes to a host that hangs is put off without an attempt.
     is_put_off = row.attempt == 0 and row.created_at < now < row.run_at
-    says = "Waits for its endpoint's host, which does not answer."
-    return Row(row.run_at, row.failures, put_off=says if is_put_off else None)
+    says = say("Waits for its endpoint's host, which does not answer.")
+    return Row(
+        row.run_at,
+        row.failures,
+        put_off=says if is_put_off else None,
+        is_host_silent=is_put_off,
+    )
+
+
+def _put_off(error: str) -> str:
+    """Return in the present language what the row says, which is kept in English."""
+    if found := _SILENT.fullmatch(error):
+        return say("Waits for %(host)s, which does not answer.", host=found[1])
+    if found := _TURN.fullmatch(error):
+        return say(
+            "Waits for its turn: the rule acts at most %(n)s times in %(span)s "
+            "minutes.",
+            n=found[1],
+            span=found[2],
+        )
+    return error
 
 
 KINDS: Final[dict[type[Any], Kind]] = {
@@ -142,17 +169,11 @@ def _with_end(session: Session, row: Execution | ScheduledJob, facts: Row) -> Ro
     if rule is None or (rule.enabled and rule.deleted_at is None):
         return facts
     why = Reason.RULE_DELETED if rule.deleted_at else Reason.RULE_DISABLED
-    says = f"{SENTENCES[why]} As it is now, it ends as skipped when its turn comes."
-    return Row(
-        facts.run_at,
-        facts.failures,
-        facts.max_attempts,
-        facts.error,
-        facts.put_off,
-        facts.is_hushed,
-        facts.is_suspect,
-        ends=says,
+    says = say(
+        "%(why)s As it is now, it ends as skipped when its turn comes.",
+        why=say(SENTENCES[why]),
     )
+    return replace(facts, ends=says)
 
 
 def _queue(session: Session, kind: Kind, row: Waiting, now: datetime) -> Queue:
@@ -181,9 +202,12 @@ def _full(session: Session, row: Delivery) -> str | None:
     some = running.limit(IN_FLIGHT_MAX).subquery()
     n = session.scalar(select(func.count()).select_from(some)) or 0
     if endpoint.failures >= TROUBLED_FROM and n:
-        return (
+        return say(
             "Its endpoint fails, so it gets one delivery at a time until one arrives."
         )
     if n >= IN_FLIGHT_MAX:
-        return f"{n} deliveries to its endpoint are under way, and no more go at once."
+        return say(
+            "%(n)s deliveries to its endpoint are under way, and no more go at once.",
+            n=n,
+        )
     return None

@@ -12,7 +12,10 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from dashboard.filters import duration, number, plural
+from dashboard.zones import here, zone_sign
 from tasks.lane import COUNT_CAP
+from tasks.saying import mark, say, say_many
+from tasks.saying.formats import dated
 
 #: A lane that looks seldom is waited for; others begin "within seconds".
 _SOON: Final = timedelta(seconds=10)
@@ -21,7 +24,7 @@ _SOON: Final = timedelta(seconds=10)
 class Why(NamedTuple):
     """One reason."""
 
-    word: str  # a few words, for lists
+    word: str  # a few words, for lists; marked for the catalogs
     sentence: str
     #: Until when it holds; None: until somebody does something, or nobody knows.
     until: datetime | None = None
@@ -61,6 +64,7 @@ class Row:
     error: str | None = None
     #: Why its last attempt was put off, in a sentence: a turn, or a host that hangs.
     put_off: str | None = None
+    is_host_silent: bool = False  # it was put off because its host does not answer
     is_hushed: bool = False  # quiet hours sent it back
     is_suspect: bool = False  # it runs only while no other suspect does
     settles: bool = False  # more of the same may still be added
@@ -107,7 +111,7 @@ def explain(
     blocks = [*_stops(stopped), *_nobody(lane)]
     reasons = [*blocks, *_own_time(row, now)]
     if row.ends is not None:
-        reasons.append(Why("will end", row.ends))
+        reasons.append(Why(mark("will end"), row.ends))
     is_due = row.run_at <= now
     if is_due:
         reasons += _others(row, lane, queue or Queue(), now)
@@ -122,76 +126,120 @@ def explain(
 
 def _stops(stopped: Stopped | None) -> Iterator[Why]:
     if stopped is not None:
-        says = f"Held by {stopped.by}: “{stopped.why}”. It uses up no attempt."
-        yield Why("held", says, stopped.until)
+        says = say(
+            "Held by %(who)s: “%(why)s”. It uses up no attempt.",
+            who=stopped.by,
+            why=stopped.why,
+        )
+        yield Why(mark("held"), says, stopped.until)
 
 
 def _nobody(lane: Standing) -> Iterator[Why]:
     if lane.paused_at is not None:
-        who = f" by {lane.paused_by}" if lane.paused_by else ""
-        yield Why(
-            "lane paused",
-            f"The lane {lane.title} was paused{who} at "
-            f"{lane.paused_at:%H:%M UTC on %-d %B}; somebody has to resume it.",
-        )
+        yield Why(mark("lane paused"), _paused(lane, lane.paused_at))
     elif not lane.has_any_worker:
-        yield Why("no worker", "No worker is alive; it begins once one starts.")
+        says = say("No worker is alive; it begins once one starts.")
+        yield Why(mark("no worker"), says)
     elif not lane.has_worker:
-        yield Why("no worker", f"No worker that is alive serves the lane {lane.title}.")
+        says = say(
+            "No worker that is alive serves the lane %(lane)s.", lane=say(lane.title)
+        )
+        yield Why(mark("no worker"), says)
+
+
+def _paused(lane: Standing, at: datetime) -> str:
+    facts = {
+        "lane": say(lane.title),
+        "time": f"{dated(here(at), 'HH:mm')} {zone_sign(at)}",
+        "day": dated(here(at), "d MMMM"),
+    }
+    if not lane.paused_by:
+        return say(
+            "The lane %(lane)s was paused at %(time)s on %(day)s; somebody has to "
+            "resume it.",
+            **facts,
+        )
+    return say(
+        "The lane %(lane)s was paused by %(who)s at %(time)s on %(day)s; somebody has "
+        "to resume it.",
+        who=lane.paused_by,
+        **facts,
+    )
 
 
 def _own_time(row: Row, now: datetime) -> Iterator[Why]:
     """Yield why its own time has not come; nothing once it has."""
     if row.run_at <= now:
         if row.is_suspect:
-            yield Why(
-                "runs alone",
-                "It took workers down before, so it runs only while nothing else "
-                "that is suspected of that does.",
+            says = say(
+                "It took workers down before, so it runs only while nothing else that "
+                "is suspected of that does."
             )
-        return
-    if row.settles:
-        yield Why("settling", "More of the same may still be added to it.", row.run_at)
+            yield Why(mark("runs alone"), says)
+    elif row.settles:
+        says = say("More of the same may still be added to it.")
+        yield Why(mark("settling"), says, row.run_at)
     elif row.put_off is not None:
-        word = "host hangs" if "does not answer" in row.put_off else "its turn"
+        word = mark("host hangs") if row.is_host_silent else mark("its turn")
         yield Why(word, row.put_off, row.run_at)
     elif row.is_hushed:
-        yield Why(
-            "quiet hours",
-            "It waits for the quiet hours of its rule to end.",
-            row.run_at,
-        )
+        says = say("It waits for the quiet hours of its rule to end.")
+        yield Why(mark("quiet hours"), says, row.run_at)
     elif row.failures:
-        yield Why("backing off", _backing_off(row), row.run_at)
+        yield Why(mark("backing off"), _backing_off(row), row.run_at)
     else:
-        yield Why("not due yet", "Its time has not come yet.", row.run_at)
+        says = say("Its time has not come yet.")
+        yield Why(mark("not due yet"), says, row.run_at)
 
 
 def _backing_off(row: Row) -> str:
-    tried = f"It failed {plural(row.failures, 'time')}"
+    tried = plural(row.failures, "time")
     if row.max_attempts is None:
-        return f"{tried}; attempt {row.failures + 1} comes next."
-    return f"{tried}; attempt {row.failures + 1} of {row.max_attempts} comes next."
+        return say(
+            "It failed %(times)s; attempt %(next)s comes next.",
+            times=tried,
+            next=row.failures + 1,
+        )
+    return say(
+        "It failed %(times)s; attempt %(next)s of %(all)s comes next.",
+        times=tried,
+        next=row.failures + 1,
+        all=row.max_attempts,
+    )
 
 
 def _others(row: Row, lane: Standing, queue: Queue, now: datetime) -> Iterator[Why]:
     """Yield why something that is due has not begun."""
     if queue.full is not None:
-        yield Why("receiver busy", queue.full)
+        yield Why(mark("receiver busy"), queue.full)
     if queue.n_ahead:
-        ahead = number(queue.n_ahead, COUNT_CAP)
-        are = "is" if queue.n_ahead == 1 else "are"
-        says = f"It is due; {ahead} {are} due before it"
-        if queue.oldest_at is not None:
-            says += f", the first since {duration(now - queue.oldest_at, 1)}"
-        yield Why("others before it", f"{says}.")
+        yield Why(mark("others before it"), _ahead(queue, now))
     elif queue.full is None:
-        late = now - row.run_at
-        yield Why(
-            "about to begin",
-            f"It is due since {duration(late, 1)}; the lane {lane.title} looks every "
-            f"{duration(lane.every, 1)}.",
+        says = say(
+            "It is due since %(late)s; the lane %(lane)s looks every %(span)s.",
+            late=duration(now - row.run_at, 1),
+            lane=say(lane.title),
+            span=duration(lane.every, 1),
         )
+        yield Why(mark("about to begin"), says)
+
+
+def _ahead(queue: Queue, now: datetime) -> str:
+    shown = number(queue.n_ahead, COUNT_CAP)
+    if queue.oldest_at is None:
+        return say_many(
+            queue.n_ahead,
+            "It is due; %(shown)s is due before it.",
+            "It is due; %(shown)s are due before it.",
+            shown=shown,
+        )
+    return say_many(
+        queue.n_ahead,
+        "It is due; %(shown)s is due before it, the first since %(span)s.",
+        "It is due; %(shown)s are due before it, the first since %(span)s.",
+        shown=shown,
+        span=duration(now - queue.oldest_at, 1),
+    )
 
 
 def _next_look(lane: Standing, now: datetime) -> datetime:

@@ -17,6 +17,7 @@ from dashboard.waiting.standing import Standings, standings
 from tasks.clock import utcnow
 from tasks.errors import NotFound
 from tasks.models import Delivery, DigestMail, Execution, Notification, ScheduledJob
+from tasks.saying import say
 
 bp = Blueprint("waiting", __name__, url_prefix="/waiting")
 
@@ -37,7 +38,7 @@ def why(kind: str, row_id: UUID) -> ResponseReturnValue:
     model = _MODELS[kind]
     row = db.session().scalars(select(model).where(model.id == row_id)).first()
     if row is None:
-        raise NotFound("unknown_row", "There is nothing with this id.")
+        raise NotFound("unknown_row", say("There is nothing with this id."))
     return render_template("waiting/_why.html", waiting_row=row)
 
 

@@ -43,7 +43,7 @@ CASES: list[tuple[str, Row, Standing, dict[str, Any], datetime | None]] = [
     ("its turn", Row(SOON, put_off="Waits for its turn: 3 in 5."), _lane(), {}, SOON),
     (
         "host hangs",
-        Row(SOON, put_off="Waits for a.example, which does not answer."),
+        Row(SOON, put_off="Waits for a.example.", is_host_silent=True),
         _lane(),
         {},
         SOON,
