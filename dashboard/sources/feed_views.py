@@ -18,6 +18,7 @@ from tasks.errors import InvalidInput
 from tasks.models import Feed
 from tasks.operations import feeds
 from tasks.outbound.guard import UrlRules
+from tasks.saying import say
 
 
 @bp.get("/feeds/new")
@@ -44,7 +45,7 @@ def create_feed() -> ResponseReturnValue:
         form.refuse(refused)
         return _new_form(form), 422
     db.session.commit()
-    flash("The feed is added and looked at now.", "success")
+    flash(say("The feed is added and looked at now."), "success")
     return redirect(url_for(".feed", feed_id=feed.id), 303)
 
 
@@ -74,7 +75,7 @@ def update_feed(feed_id: UUID) -> ResponseReturnValue:
         form.refuse(refused)
         return _page(form, found), 422
     db.session.commit()
-    flash("Saved; the feed is looked at now.", "success")
+    flash(say("Saved; the feed is looked at now."), "success")
     return redirect(url_for(".feed", feed_id=feed_id), 303)
 
 
@@ -83,7 +84,7 @@ def look_at_feed(feed_id: UUID) -> ResponseReturnValue:
     """Look at a feed now."""
     feeds.look_now(db.session(), feed_id, actor())
     db.session.commit()
-    flash("The feed is looked at now; reload in a moment.", "success")
+    flash(say("The feed is looked at now; reload in a moment."), "success")
     return redirect(url_for(".feed", feed_id=feed_id), 303)
 
 
@@ -92,7 +93,7 @@ def delete_feed(feed_id: UUID) -> ResponseReturnValue:
     """Stop following a feed; its episodes stay."""
     feeds.remove_feed(db.session(), feed_id, actor())
     db.session.commit()
-    flash("The feed is removed; its episodes stay.", "success")
+    flash(say("The feed is removed; its episodes stay."), "success")
     return redirect(url_for(".index"), 303)
 
 

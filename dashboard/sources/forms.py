@@ -24,12 +24,13 @@ from tasks.models import Source, SourceKind
 from tasks.operations.source_checks import NAME_MAX, SECRET_MAX
 from tasks.operations.sources import SourceChange
 from tasks.outbound.urls import URL_MAX
+from tasks.saying import later, mark, say
 from tasks.sources.providers import PROVIDERS
 
 #: What becomes of guests that are known: the form's word -> what operators read.
 KNOWN_GUESTS: Final = {
-    "merge": "Give them what the file says",
-    "keep": "Leave them as they are",
+    "merge": mark("Give them what the file says"),
+    "keep": mark("Leave them as they are"),
 }
 
 
@@ -44,7 +45,7 @@ class _RefusableForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
 class OfPodcastForm(_RefusableForm):
     """A form that begins with the choice of a podcast."""
 
-    podcast_id = SelectField("Podcast", validate_choice=False)
+    podcast_id = SelectField(later("Podcast"), validate_choice=False)
 
     def offer(self, podcasts: Sequence[SelectChoice]) -> None:
         """Say which podcasts may be chosen."""
@@ -64,20 +65,22 @@ class NewSourceForm(OfPodcastForm):
     """What an admin says about a new source."""
 
     kind = RadioField(
-        "Service",
+        later("Service"),
         choices=[SelectChoice(str(kind), row.title) for kind, row in PROVIDERS.items()],
         default=str(SourceKind.CALCOM),
         validate_choice=False,
     )
     name = StringField(
-        "Name",
-        description="Such as “Interviews at Cal.com”.",
+        later("Name"),
+        description=later("Such as “Interviews at Cal.com”."),
         render_kw={"maxlength": NAME_MAX, "autocomplete": "off"},
     )
     secret = PasswordField(
-        "Secret",
-        description="Only if the service has made one already; else leave it empty and "
-        "get a good one here.",
+        later("Secret"),
+        description=later(
+            "Only if the service has made one already; else leave it empty and "
+            "get a good one here."
+        ),
         render_kw={"maxlength": SECRET_MAX, "autocomplete": "new-password"},
     )
 
@@ -89,7 +92,7 @@ class NewSourceForm(OfPodcastForm):
             InvalidInput: none is chosen.
         """
         if self.kind.data not in set(SourceKind):
-            raise InvalidInput("required", "Choose a service.", field="kind")
+            raise InvalidInput("required", say("Choose a service."), field="kind")
         return SourceKind(self.kind.data)
 
 
@@ -97,8 +100,8 @@ class SecretForm(_RefusableForm):
     """Another secret for a source."""
 
     secret = PasswordField(
-        "New secret",
-        description="Empty: one is made here.",
+        later("New secret"),
+        description=later("Empty: one is made here."),
         render_kw={"maxlength": SECRET_MAX, "autocomplete": "new-password"},
     )
 
@@ -106,11 +109,13 @@ class SecretForm(_RefusableForm):
 class SourceForm(_RefusableForm):
     """What an admin may change about a source."""
 
-    name = StringField("Name", render_kw={"maxlength": NAME_MAX, "autocomplete": "off"})
-    event_types = TextAreaField(
-        "Event types", render_kw={"rows": 4, "spellcheck": "false"}
+    name = StringField(
+        later("Name"), render_kw={"maxlength": NAME_MAX, "autocomplete": "off"}
     )
-    only_listed = BooleanField("Ignore event types that are not listed")
+    event_types = TextAreaField(
+        later("Event types"), render_kw={"rows": 4, "spellcheck": "false"}
+    )
+    only_listed = BooleanField(later("Ignore event types that are not listed"))
 
     def fill(self, source: Source) -> None:
         """Show what is set."""
@@ -134,7 +139,10 @@ class SourceForm(_RefusableForm):
             if not sign or not name or not link:
                 raise InvalidInput(
                     "bad_event_types",
-                    f"Line {number} must say: event type = booking link.",
+                    say(
+                        "Line %(number)s must say: event type = booking link.",
+                        number=number,
+                    ),
                     field="event_types",
                 )
             types[name] = link
@@ -145,7 +153,7 @@ class FeedUrlForm(_RefusableForm):
     """Another address for a feed."""
 
     url = StringField(
-        "Address of the feed",
+        later("Address of the feed"),
         render_kw={"maxlength": URL_MAX, "inputmode": "url", "autocomplete": "off"},
     )
 
@@ -154,9 +162,11 @@ class NewFeedForm(OfPodcastForm):
     """What an operator says about a new feed."""
 
     url = StringField(
-        "Address of the feed",
-        description="RSS or Atom, as podcast apps use it. What it holds already is "
-        "imported without events; what comes later fires “Episode published”.",
+        later("Address of the feed"),
+        description=later(
+            "RSS or Atom, as podcast apps use it. What it holds already is "
+            "imported without events; what comes later fires “Episode published”."
+        ),
         render_kw={"maxlength": URL_MAX, "inputmode": "url", "autocomplete": "off"},
     )
 
@@ -165,9 +175,11 @@ class GuestFileForm(OfPodcastForm):
     """A list of guests to look at."""
 
     file = FileField(
-        "File",
-        description="CSV, up to 5 MB and 5,000 guests. The first line names the "
-        "columns, such as Name, E-mail; Nom, Courriel; Vorname, Nachname.",
+        later("File"),
+        description=later(
+            "CSV, up to 5 MB and 5,000 guests. The first line names the "
+            "columns, such as Name, E-mail; Nom, Courriel; Vorname, Nachname."
+        ),
         render_kw={"accept": ".csv,.tsv,.txt,text/csv"},
     )
 
@@ -176,8 +188,10 @@ class TakeGuestsForm(_RefusableForm):
     """How a list of guests is taken over."""
 
     known = RadioField(
-        "Guests that are known already",
-        choices=[SelectChoice(word, title) for word, title in KNOWN_GUESTS.items()],
+        later("Guests that are known already"),
+        choices=[
+            SelectChoice(word, later(title)) for word, title in KNOWN_GUESTS.items()
+        ],
         default="merge",
         validate_choice=False,
     )

@@ -20,6 +20,7 @@ from tasks.errors import InvalidInput
 from tasks.models import GuestImport
 from tasks.operations import guest_imports
 from tasks.operations.guest_imports import Imported
+from tasks.saying import say
 from tasks.sources.guests import LineOutcome
 from tasks.sources.guests_csv import BYTES_MAX, GuestTable
 
@@ -91,7 +92,13 @@ def discard_guests(import_id: UUID) -> ResponseReturnValue:
     """Throw a list away."""
     gone = guest_imports.discard_guests(db.session(), import_id)
     db.session.commit()
-    flash(f"“{gone.filename}” is thrown away; nothing was imported.", "success")
+    flash(
+        say(
+            "“%(filename)s” is thrown away; nothing was imported.",
+            filename=gone.filename,
+        ),
+        "success",
+    )
     return redirect(url_for(".index"), 303)
 
 
@@ -103,7 +110,7 @@ def _file() -> tuple[str, bytes]:
     """
     file = request.files.get("file")
     if file is None or not file.filename:
-        raise InvalidInput("required", "Choose a file.", field="file")
+        raise InvalidInput("required", say("Choose a file."), field="file")
     with file.stream as stream:  # a large one is a file on the disk
         return file.filename, stream.read(BYTES_MAX + 1)
 

@@ -11,6 +11,7 @@ from wtforms import SelectChoice
 
 from tasks.errors import InvalidInput
 from tasks.models import Congregation, Podcast
+from tasks.saying import say
 
 #: The select offers this many podcasts.
 PODCASTS_MAX: Final = 500
@@ -46,6 +47,6 @@ def chosen_podcast(value: str | None) -> tuple[UUID, str]:
         of = None
     if of is None or not podcast_id or "\0" in podcast_id:
         raise InvalidInput(
-            "required", "Choose one of the podcasts.", field="podcast_id"
+            "required", say("Choose one of the podcasts."), field="podcast_id"
         )
     return of, podcast_id[:200]

@@ -17,6 +17,7 @@ from tasks.config import Config
 from tasks.errors import InvalidInput
 from tasks.models import Source, SourceKind
 from tasks.operations import sources
+from tasks.saying import say
 from tasks.secrets import SecretBox
 from tasks.sources.calls import SHOWN, recent
 from tasks.sources.providers import PROVIDERS
@@ -118,7 +119,7 @@ def update(source_id: UUID) -> ResponseReturnValue:
         source = sources.get_source(db.session(), source_id)
         return _edit_form(form, source), 422
     db.session.commit()
-    flash("Saved.", "success")
+    flash(say("Saved."), "success")
     return redirect(url_for(".detail", source_id=source.id), 303)
 
 
@@ -146,7 +147,7 @@ def delete(source_id: UUID) -> ResponseReturnValue:
     """Remove a source; its bookings stay."""
     gone = sources.remove_source(db.session(), source_id, actor())
     db.session.commit()
-    flash(f"“{gone.name}” is removed; its bookings stay.", "success")
+    flash(say("“%(name)s” is removed; its bookings stay.", name=gone.name), "success")
     return redirect(url_for(".index"), 303)
 
 

@@ -15,6 +15,7 @@ from tasks.models import Feed, Podcast, new_id
 from tasks.operations.audit import Actor, Subject, record
 from tasks.outbound.guard import UrlRules, check_form
 from tasks.outbound.urls import read_url
+from tasks.saying import say
 
 
 def add_feed(
@@ -37,7 +38,7 @@ def add_feed(
     at = now or utcnow()
     if session.get(Podcast, (congregation_id, podcast_id)) is None:
         raise NotFound(
-            "unknown_podcast", "There is no such podcast.", field="podcast_id"
+            "unknown_podcast", say("There is no such podcast."), field="podcast_id"
         )
     address = _checked(url, rules)
     there = session.scalar(
@@ -48,7 +49,7 @@ def add_feed(
     if there is not None:
         raise Conflict(
             "feed_exists",
-            "The podcast has a feed already; change that one.",
+            say("The podcast has a feed already; change that one."),
             field="podcast_id",
         )
     feed = Feed(
@@ -142,13 +143,13 @@ def get_feed(session: Session, feed_id: UUID, *, locked: bool = False) -> Feed:
     statement = select(Feed).where(Feed.id == feed_id)
     feed = session.scalar(statement.with_for_update() if locked else statement)
     if feed is None:
-        raise NotFound("unknown_feed", "There is no such feed.")
+        raise NotFound("unknown_feed", say("There is no such feed."))
     return feed
 
 
 def _checked(url: str, rules: UrlRules) -> str:
     if not url.strip():
-        raise InvalidInput("required", "Give the feed's address.", field="url")
+        raise InvalidInput("required", say("Give the feed's address."), field="url")
     target = read_url(url.strip())
     check_form(target, rules)
     return target.url

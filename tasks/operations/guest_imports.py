@@ -15,6 +15,7 @@ from tasks.clock import utcnow
 from tasks.errors import NotFound
 from tasks.models import GuestImport, Podcast, new_id
 from tasks.operations.audit import Actor, Subject, record
+from tasks.saying import say
 from tasks.sources.guests import Line, LineOutcome, carry_out, plan
 from tasks.sources.guests_csv import GuestTable, read_guests
 
@@ -49,7 +50,7 @@ def upload_guests(
     """
     if session.get(Podcast, (congregation_id, podcast_id)) is None:
         raise NotFound(
-            "unknown_podcast", "There is no such podcast.", field="podcast_id"
+            "unknown_podcast", say("There is no such podcast."), field="podcast_id"
         )
     shown = "".join(char if char.isprintable() else " " for char in filename).strip()
     row = GuestImport(
@@ -124,6 +125,9 @@ def get_guest_import(
     if row is None:
         raise NotFound(
             "unknown_guest_list",
-            "This list is gone: it was imported, thrown away, or is older than a day.",
+            say(
+                "This list is gone: it was imported, thrown away, or is older than "
+                "a day."
+            ),
         )
     return row

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from tasks.errors import InvalidInput
 from tasks.models import BookingLink, Source
+from tasks.saying import say
 
 NAME_MAX: Final = 120
 SECRET_MIN: Final = 8  # Calendly and Cal.com take any text; shorter ones can be guessed
@@ -28,7 +29,7 @@ def checked_name(name: str) -> str:
     if not clean or len(clean) > NAME_MAX or not clean.isprintable():
         raise InvalidInput(
             "bad_name",
-            f"Give it a name of 1 to {NAME_MAX} printable letters.",
+            say("Give it a name of 1 to %(max)s printable letters.", max=NAME_MAX),
             field="name",
         )
     return clean
@@ -48,8 +49,12 @@ def checked_secret(secret: str) -> str:
     ):
         raise InvalidInput(
             "secret_weak",
-            f"A secret has {SECRET_MIN} to {SECRET_MAX} letters, digits or signs; "
-            "leave the field empty to get a good one.",
+            say(
+                "A secret has %(min)s to %(max)s letters, digits or signs; "
+                "leave the field empty to get a good one.",
+                min=SECRET_MIN,
+                max=SECRET_MAX,
+            ),
             field="secret",
         )
     return clean
@@ -64,7 +69,9 @@ def checked_types(
         InvalidInput: too many, an odd name, or an unknown booking link.
     """
     if len(types) > EVENT_TYPES_MAX:
-        raise _bad_types(f"At most {EVENT_TYPES_MAX} event types can be listed.")
+        raise _bad_types(
+            say("At most %(max)s event types can be listed.", max=EVENT_TYPES_MAX)
+        )
     links = set(
         session.scalars(
             select(BookingLink.id).where(
@@ -76,11 +83,16 @@ def checked_types(
     )
     for name, link in types.items():
         if not name or len(name) > _EVENT_TYPE_MAX or not name.isprintable():
-            raise _bad_types(f"“{name[:60]}” cannot be the name of an event type.")
+            raise _bad_types(
+                say("“%(name)s” cannot be the name of an event type.", name=name[:60])
+            )
         if link not in links:
             raise _bad_types(
-                f"The podcast has no booking link “{link[:64]}”; an application has to "
-                "make it known first."
+                say(
+                    "The podcast has no booking link “%(link)s”; an application "
+                    "has to make it known first.",
+                    link=link[:64],
+                )
             )
     return dict(types)
 

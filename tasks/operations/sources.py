@@ -20,6 +20,7 @@ from tasks.operations.source_checks import (
     checked_secret,
     checked_types,
 )
+from tasks.saying import say
 from tasks.secrets import SecretBox
 
 
@@ -56,7 +57,7 @@ def add_source(
     plain = checked_secret(secret) if secret.strip() else secrets.token_urlsafe(32)
     if session.get(Podcast, (congregation_id, podcast_id)) is None:
         raise NotFound(
-            "unknown_podcast", "There is no such podcast.", field="podcast_id"
+            "unknown_podcast", say("There is no such podcast."), field="podcast_id"
         )
     source = Source(
         id=new_id(),
@@ -133,7 +134,7 @@ def get_source(session: Session, source_id: UUID) -> Source:
     """
     source = session.scalar(select(Source).where(Source.id == source_id))
     if source is None:
-        raise NotFound("unknown_source", "There is no such source.")
+        raise NotFound("unknown_source", say("There is no such source."))
     return source
 
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from tasks.errors import InvalidInput
-from tasks.saying import say
+from tasks.saying import mark, say
 from tasks.sources.guests_csv import decoded, delimiter_of
 
 _CELL_MAX: Final = 500  # characters; the fields' own limits are lower
@@ -29,6 +29,15 @@ _NAMES: Final[Mapping[str, frozenset[str]]] = {
     "stage": frozenset({"stage", "etape", "phase", "stufe"}),
     "next_action_at": frozenset({"nextactionat", "nextaction", "due"}),
 }
+
+
+#: What operators read for our fields.
+FIELD_WORDS: Final = (
+    mark("address"),
+    mark("display name"),
+    mark("stage"),
+    mark("next action at"),
+)
 
 
 def read_contacts(data: bytes) -> list[dict[str, object]]:

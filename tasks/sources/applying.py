@@ -17,17 +17,18 @@ from tasks.automation.results import Changed
 from tasks.errors import Conflict
 from tasks.models.booking import Booking, BookingStatus
 from tasks.models.source import CallOutcome, ExternalBooking, Source
+from tasks.saying import mark
 from tasks.sources.known import locked
 from tasks.sources.told import Told, Verb
 
 _LIVING: Final = frozenset({BookingStatus.REQUESTED, BookingStatus.CONFIRMED})
 #: What operators read about a message that changed something.
 _DONE: Final = {
-    Verb.REQUESTED: "The booking is requested.",
-    Verb.CONFIRMED: "The booking is confirmed.",
-    Verb.RESCHEDULED: "The booking has moved.",
-    Verb.CANCELLED: "The booking is cancelled.",
-    Verb.DECLINED: "The booking is declined.",
+    Verb.REQUESTED: mark("The booking is requested."),
+    Verb.CONFIRMED: mark("The booking is confirmed."),
+    Verb.RESCHEDULED: mark("The booking has moved."),
+    Verb.CANCELLED: mark("The booking is cancelled."),
+    Verb.DECLINED: mark("The booking is declined."),
 }
 
 
@@ -58,10 +59,12 @@ def apply(session: Session, source: Source, told: Told, *, now: datetime) -> App
     former = known[told.former_id] if told.former_id else None
     if own.is_superseded or (own.told_at is not None and told.at < own.told_at):
         _let_go(session, own, former, now)
-        return _ignored(own, "A newer call about this booking came before this one.")
+        return _ignored(
+            own, mark("A newer call about this booking came before this one.")
+        )
     if (own.told_at, own.verb) == (told.at, told.verb):
         return Applied(
-            CallOutcome.UNCHANGED, "This call was known already.", own.booking_id
+            CallOutcome.UNCHANGED, mark("This call was known already."), own.booking_id
         )
     try:
         with session.begin_nested():
@@ -72,7 +75,7 @@ def apply(session: Session, source: Source, told: Told, *, now: datetime) -> App
     session.flush()
     if changed:
         return Applied(CallOutcome.APPLIED, _DONE[told.verb], own.booking_id)
-    return Applied(CallOutcome.UNCHANGED, "Nothing new in it.", own.booking_id)
+    return Applied(CallOutcome.UNCHANGED, mark("Nothing new in it."), own.booking_id)
 
 
 class _VerbOfOurs(Protocol):

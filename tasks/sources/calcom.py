@@ -14,6 +14,7 @@ from typing import Final
 
 from tasks.automation.bookings import BookingValues
 from tasks.errors import InvalidInput
+from tasks.saying import mark
 from tasks.sources import reading
 from tasks.sources.told import BadSignature, Passed, Signed, Told, Verb
 
@@ -45,13 +46,15 @@ def verify(secret: str, call: Signed) -> None:
     if not given or given == _NO_SECRET:
         raise BadSignature(
             "signature_missing",
-            "The call is not signed: paste the secret into the webhook at Cal.com.",
+            mark(
+                "The call is not signed: paste the secret into the webhook at Cal.com."
+            ),
         )
     expected = signature_of(secret, call.body)
     if not hmac.compare_digest(given.lower().encode(), expected.encode()):
         raise BadSignature(
             "signature_wrong",
-            "The signature does not fit: the secret at Cal.com is another one.",
+            mark("The signature does not fit: the secret at Cal.com is another one."),
         )
 
 
@@ -64,15 +67,19 @@ def read(message: Mapping[str, object]) -> Told | Passed:
     event = reading.text(message.get("triggerEvent"), 64)
     verb = VERBS.get(event)
     if not event:
-        return Passed("", "It names no event; leave the custom payload off at Cal.com.")
+        return Passed(
+            "", mark("It names no event; leave the custom payload off at Cal.com.")
+        )
     if verb is None:
         return Passed(event, f"“{event}” does not concern bookings.")
     payload = reading.section(message, "payload")
     if payload.get("seatsPerTimeSlot"):
-        return Passed(event, "Event types with several seats cannot be followed yet.")
+        return Passed(
+            event, mark("Event types with several seats cannot be followed yet.")
+        )
     uid = reading.text(payload.get("uid"), _UID_MAX)
     if not uid:
-        raise InvalidInput("uid_missing", "The message has no uid of a booking.")
+        raise InvalidInput("uid_missing", mark("The message has no uid of a booking."))
     former = reading.text(payload.get("rescheduleUid"), _UID_MAX)
     return Told(
         verb=verb,

@@ -15,6 +15,7 @@ from typing import Final
 
 from tasks.automation.bookings import BookingValues
 from tasks.errors import InvalidInput
+from tasks.saying import mark
 from tasks.sources import reading
 from tasks.sources.told import BadSignature, Passed, Signed, Told, Verb
 
@@ -50,20 +51,27 @@ def verify(secret: str, call: Signed) -> None:
     if not given or not (stamp.isascii() and stamp.isdigit() and len(stamp) < 12):
         raise BadSignature(
             "signature_missing",
-            "The call is not signed: give the signing key to Calendly when you make "
-            "the webhook subscription.",
+            mark(
+                "The call is not signed: give the signing key to Calendly when you "
+                "make the webhook subscription."
+            ),
         )
     expected = signature_of(secret, call.body, int(stamp)).rpartition("=")[2].encode()
     if not any(hmac.compare_digest(each.lower().encode(), expected) for each in given):
         raise BadSignature(
             "signature_wrong",
-            "The signature does not fit: the signing key at Calendly is another one.",
+            mark(
+                "The signature does not fit: the signing key at Calendly is another "
+                "one."
+            ),
         )
     if abs(call.received_at.timestamp() - int(stamp)) > TOLERANCE.total_seconds():
         raise BadSignature(
             "timestamp_old",
-            "The timestamp is more than 3 minutes away from our clock, so this may be "
-            "a copy of an old call.",
+            mark(
+                "The timestamp is more than 3 minutes away from our clock, so this may "
+                "be a copy of an old call."
+            ),
         )
 
 
@@ -80,11 +88,11 @@ def read(message: Mapping[str, object]) -> Told | Passed:
     payload = reading.section(message, "payload")
     if verb is Verb.CANCELLED and payload.get("rescheduled") is True:
         return Passed(
-            event, "The guest moved it; the new time comes in a call of its own."
+            event, mark("The guest moved it; the new time comes in a call of its own.")
         )
     invitee = _id_in(payload.get("uri"))
     if not invitee:
-        raise InvalidInput("uri_missing", "The message has no uri of an invitee.")
+        raise InvalidInput("uri_missing", mark("The message has no uri of an invitee."))
     former = _id_in(payload.get("old_invitee")) if verb is Verb.CONFIRMED else ""
     return Told(
         verb=Verb.RESCHEDULED if former else verb,

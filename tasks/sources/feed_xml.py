@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Final, NoReturn
 from xml.parsers import expat
 
+from tasks.saying import mark
 from tasks.sources.feed_items import FeedContent, make_item
 from tasks.sources.reading import text
 
@@ -55,7 +56,7 @@ def read_feed(body: bytes) -> FeedContent:
             f"{error.lineno}."
         ) from error
     except (ValueError, LookupError) as error:  # an encoding that nobody knows
-        raise NotAFeed("The feed is written in an unknown encoding.") from error
+        raise NotAFeed(mark("The feed is written in an unknown encoding.")) from error
     return FeedContent(
         text(reader.title, 200), tuple(filter(None, map(make_item, reader.items)))
     )
@@ -136,4 +137,4 @@ def _local(name: str) -> str:
 
 
 def _no_entities(*_: object) -> NoReturn:
-    raise NotAFeed("The feed declares entities of its own, which is refused.")
+    raise NotAFeed(mark("The feed declares entities of its own, which is refused."))

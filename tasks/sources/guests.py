@@ -20,6 +20,7 @@ from tasks.automation.records import by_key, chunks
 from tasks.bulk import is_postgres
 from tasks.errors import InvalidInput
 from tasks.models.episode import EpisodeGuest
+from tasks.saying import say
 from tasks.sources.guests_csv import GuestRow
 
 
@@ -141,7 +142,7 @@ def _line(row: GuestRow, known: _Known, seen: dict[str, int], *, merge: bool) ->
     guest = known.guest(given)
     guest_id = guest.id if guest else _id_of(known.podcast_id, given)
     if guest_id in seen:
-        same = f"It is the same guest as in line {seen[guest_id]}."
+        same = say("It is the same guest as in line %(line)s.", line=seen[guest_id])
         return Line(row.line, _REFUSED, *shown, same)
     try:
         clean = _checked(given, guest, known.podcast_id)
@@ -167,12 +168,13 @@ def _checked(
     """
     if guest is not None and guest.podcast_id != podcast_id:
         raise InvalidInput(
-            "podcast_fixed", f"The guest “{guest.id}” belongs to another podcast."
+            "podcast_fixed",
+            say("The guest “%(id)s” belongs to another podcast.", id=guest.id),
         )
     if "id" in given:
-        checked_id(given["id"], "The id")
+        checked_id(given["id"], say("The id"))
     if guest is None and "name" not in given:
-        raise InvalidInput("required", "The name is missing.")
+        raise InvalidInput("required", say("The name is missing."))
     values = {name: value for name, value in given.items() if name != "id"}
     return fields.checked(values, GUEST_CHECKS)
 

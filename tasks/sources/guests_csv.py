@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from tasks.errors import InvalidInput
 from tasks.models.base import Json
+from tasks.saying import mark, say
 from tasks.sources.reading import text
 
 BYTES_MAX: Final = 5_000_000
@@ -47,6 +48,13 @@ _NAMES: Final[Mapping[str, frozenset[str]]] = {
         {"episode", "episodeid", "idepisode", "idepisodes", "folge", "folgenid"}
     ),
 }
+#: What operators read for our fields.
+FIELD_WORDS: Final = (
+    mark("id"),
+    mark("name"),
+    mark("email"),
+    mark("episode id"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,27 +95,33 @@ def read_guests(data: bytes) -> GuestTable:
         InvalidInput: it cannot be read as a list of guests; the sentence says why.
     """
     if len(data) > BYTES_MAX:
-        raise _no(f"The file is larger than {BYTES_MAX // 1_000_000} MB.")
+        raise _no(say("The file is larger than %(n)s MB.", n=BYTES_MAX // 1000000))
     if data.startswith(WORKBOOKS):
-        raise _no("This is a workbook; open it and save the sheet as CSV.")
+        raise _no(say("This is a workbook; open it and save the sheet as CSV."))
     content = decoded(data)
     if not content.strip():
-        raise _no("The file is empty.")
+        raise _no(say("The file is empty."))
     if "\0" in content:
-        raise _no("This is no CSV file; export the list as CSV first.")
+        raise _no(say("This is no CSV file; export the list as CSV first."))
     lines = io.StringIO(content, newline="")
     reader = csv.reader(lines, delimiter=delimiter_of(content))
     try:
         columns = _columns(_first_row(reader))
         return GuestTable(columns, _rows(reader, columns))
     except csv.Error as error:
-        raise _no(f"Line {reader.line_num} cannot be read: {error}.") from error
+        raise _no(
+            say(
+                "Line %(line)s cannot be read: %(error)s.",
+                line=reader.line_num,
+                error=error,
+            )
+        ) from error
 
 
 def decoded(data: bytes) -> str:
     """Return text in UTF-8, UTF-16 or, when it is neither, Latin 1 (Windows)."""
-    for mark, encoding in _BOMS:
-        if data.startswith(mark):
+    for bom, encoding in _BOMS:
+        if data.startswith(bom):
             return data.decode(encoding, "replace")
     start = data[:1_000]
     if len(start) > 3 and start.count(0) > len(start) // 4:  # every other byte
@@ -133,7 +147,7 @@ def _first_row(reader: Any) -> list[str]:  # noqa: ANN401  # csv has no public t
     for row in reader:
         if any(cell.strip() for cell in row):
             return [text(cell, 80) for cell in row[:_COLUMNS_MAX]]
-    raise _no("The file is empty.")
+    raise _no(say("The file is empty."))
 
 
 def _columns(headers: Sequence[str]) -> list[tuple[str, str]]:
@@ -148,8 +162,11 @@ def _columns(headers: Sequence[str]) -> list[tuple[str, str]]:
     if not taken & {"name", "last_name", "first_name"}:
         found = ", ".join(f"“{header}”" for header in headers[:6] if header)
         raise _no(
-            f"No column holds the names. The first line must name the columns, such as "
-            f"Name, E-mail; it has {found or 'nothing'}."
+            say(
+                "No column holds the names. The first line must name the "
+                "columns, such as Name, E-mail; it has %(found)s.",
+                found=found or say("nothing"),
+            )
         )
     return columns
 
@@ -175,10 +192,12 @@ def _rows(
         if values:
             rows.append(GuestRow(line, _with_name(values)))
         if len(rows) > ROWS_MAX:
-            raise _no(f"The file has more than {ROWS_MAX:,} guests; split it.")
+            raise _no(
+                say("The file has more than %(max)s guests; split it.", max=ROWS_MAX)
+            )
         line = reader.line_num + 1
     if not rows:
-        raise _no("The file names its columns, but no guests.")
+        raise _no(say("The file names its columns, but no guests."))
     return rows
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tasks.models.source import SourceKind
+from tasks.saying import mark
 from tasks.sources import calcom, calendly
 from tasks.sources.told import Read, Verify
 
@@ -30,28 +31,32 @@ PROVIDERS: Final[Mapping[SourceKind, Provider]] = {
         prefix="cal:",
         verify=calcom.verify,
         read=calcom.read,
-        secret_name="Secret",  # noqa: S106  # the name of a field
+        secret_name=mark("Secret"),
         steps=(
-            "At Cal.com open Settings, Developer, Webhooks, and choose New.",
-            "Paste the address as Subscriber URL and the secret as Secret.",
-            "Choose the triggers Booking Created, Rescheduled, Cancelled, Requested "
-            "and Rejected; leave the custom payload off.",
-            "Press Ping test: the call appears among the last ones as ignored.",
+            mark("At Cal.com open Settings, Developer, Webhooks, and choose New."),
+            mark("Paste the address as Subscriber URL and the secret as Secret."),
+            mark(
+                "Choose the triggers Booking Created, Rescheduled, Cancelled, "
+                "Requested and Rejected; leave the custom payload off."
+            ),
+            mark("Press Ping test: the call appears among the last ones as ignored."),
         ),
-        event_type_help="the last part of its address at Cal.com, such as 30min",
+        event_type_help=mark("the last part of its address at Cal.com, such as 30min"),
     ),
     SourceKind.CALENDLY: Provider(
         title="Calendly",
         prefix="calendly:",
         verify=calendly.verify,
         read=calendly.read,
-        secret_name="Signing key",  # noqa: S106  # the name of a field
+        secret_name=mark("Signing key"),
         steps=(
-            "Calendly takes webhooks through its API: POST to "
-            "https://api.calendly.com/webhook_subscriptions.",
-            "Give the address as url and the secret as signing_key.",
-            "Give invitee.created and invitee.canceled as events.",
+            mark(
+                "Calendly takes webhooks through its API: POST to "
+                "https://api.calendly.com/webhook_subscriptions."
+            ),
+            mark("Give the address as url and the secret as signing_key."),
+            mark("Give invitee.created and invitee.canceled as events."),
         ),
-        event_type_help="its name at Calendly, such as 30 Minute Meeting",
+        event_type_help=mark("its name at Calendly, such as 30 Minute Meeting"),
     ),
 }

@@ -12,6 +12,7 @@ from tasks.automation import fields
 from tasks.automation.checks import checked_instant
 from tasks.automation.zones import zone_names
 from tasks.errors import InvalidInput
+from tasks.saying import mark
 
 _EMPTY: Final[Mapping[str, object]] = {}
 
@@ -25,9 +26,11 @@ def parsed(body: bytes) -> Mapping[str, object]:
     try:
         value = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise InvalidInput("json_invalid", "The body is not valid JSON.") from error
+        raise InvalidInput(
+            "json_invalid", mark("The body is not valid JSON.")
+        ) from error
     if not isinstance(value, dict):
-        raise InvalidInput("json_invalid", "The body must be a JSON object.")
+        raise InvalidInput("json_invalid", mark("The body must be a JSON object."))
     return value
 
 

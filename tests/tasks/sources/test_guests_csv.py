@@ -75,7 +75,7 @@ def test_what_is_stored_comes_back_as_it_was() -> None:
         (b"Name\nA\x00b", "no CSV file"),
         (b'Name\n"' + b"x" * 200_000, "cannot be read"),
         (b"x" * (BYTES_MAX + 1), "larger than 5 MB"),
-        (b"Name\n" + b"x\n" * (ROWS_MAX + 1), "more than 5,000 guests"),
+        (b"Name\n" + b"x\n" * (ROWS_MAX + 1), "more than 5\u202f000 guests"),
     ],
 )
 def test_a_file_that_is_no_list_is_refused_with_a_sentence(
