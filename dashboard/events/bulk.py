@@ -17,6 +17,7 @@ from dashboard.security import require
 from tasks.clock import utcnow
 from tasks.errors import InvalidInput
 from tasks.models import OperationKind
+from tasks.saying import say
 
 
 def _question() -> Question:
@@ -28,18 +29,21 @@ def _question() -> Question:
     if unread:  # acting on a filter that was half understood would be worse
         raise InvalidInput(
             "bad_filter",
-            f"The filter in this address cannot be read: “{unread[0]}” is wrong.",
+            say(
+                "The filter in this address cannot be read: “%(field)s” is wrong.",
+                field=unread[0],
+            ),
         )
     back = url_for(".index", **form.query())
     matching = wanted.as_json()
-    return Question(OperationKind.REPLAY_EVENTS, back, "Events", matching)
+    return Question(OperationKind.REPLAY_EVENTS, back, say("Events"), matching)
 
 
 def _question_of(event_id: UUID) -> Question:
     queries.event(db.session(), event_id)  # or it is not found
     back = url_for(".detail", event_id=event_id)
     matching = {"ids": [str(event_id)]}
-    return Question(OperationKind.REPLAY_EVENTS, back, "Events", matching)
+    return Question(OperationKind.REPLAY_EVENTS, back, say("Events"), matching)
 
 
 @bp.get("/replay-all")

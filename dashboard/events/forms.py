@@ -10,41 +10,36 @@ from typing import Any, Final
 from wtforms import Form, SearchField, SelectChoice, SelectField, StringField
 from wtforms.validators import Length
 
-from dashboard.filter_fields import MomentField, clean
+from dashboard.filter_fields import MomentField, by_own_clock, clean
 from dashboard.rules.scope import Place, RuleScope, scope_choices
 from dashboard.search.kinds import SEARCHED
 from dashboard.search.reading import Search, read_search
 from tasks.automation.triggers import TRIGGERS
 from tasks.models.base import EXTERNAL_ID_MAX
 from tasks.operations.event_matching import EventMatching
+from tasks.saying import later, say
 
-_ANY: Final = SelectChoice("", "Any")
+_ANY: Final = SelectChoice("", later("Any"))
+
+
+def _types() -> list[SelectChoice]:
+    happenings = (one for one in TRIGGERS.values() if not one.is_time)
+    return [_ANY, *(SelectChoice(one.name, say(one.title)) for one in happenings)]
 
 
 class EventFilterForm(Form):  # type: ignore[misc]  # WTForms has no types
     """Which events to list; every field may be empty."""
 
     search: Search
-    text = SearchField("Search", filters=[clean])
-    type = SelectField(
-        "Type",
-        choices=[
-            _ANY,
-            *(
-                SelectChoice(one.name, one.title)
-                for one in TRIGGERS.values()
-                if not one.is_time
-            ),
-        ],
-        default="",
-    )
-    podcast = SelectField("Where", validate_choice=False)
+    text = SearchField(later("Search"), filters=[clean])
+    type = SelectField(later("Type"), choices=_types, default="")
+    podcast = SelectField(later("Where"), validate_choice=False)
     booking = StringField(
-        "Booking’s id", [Length(max=EXTERNAL_ID_MAX)], filters=[clean]
+        later("Booking’s id"), [Length(max=EXTERNAL_ID_MAX)], filters=[clean]
     )
 
-    since = MomentField("From (UTC)")
-    until = MomentField("Until (UTC)")
+    since = MomentField(by_own_clock(later("From")))
+    until = MomentField(by_own_clock(later("Until")))
 
     @classmethod
     def of(cls, args: Mapping[str, Any], found: Sequence[Place]) -> EventFilterForm:
@@ -62,7 +57,7 @@ class EventFilterForm(Form):  # type: ignore[misc]  # WTForms has no types
 
     def wanted(self, now: datetime) -> EventMatching:
         """Return what is asked for; a field with an error does not count."""
-        query = self.search.query.settled(self.search.of.fields, now)
+        query = self.search.settled(now)
         scope = RuleScope.of(self._text("podcast"))
         return EventMatching(
             type=self._text("type"),

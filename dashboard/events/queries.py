@@ -24,6 +24,7 @@ from tasks.models import (
 )
 from tasks.models.base import Json
 from tasks.operations.event_matching import EventMatching, events_that_match
+from tasks.saying import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ def event(session: Session, event_id: UUID) -> EventRow:
     """
     found = session.execute(_with_names().where(Event.id == event_id)).one_or_none()
     if found is None:
-        raise NotFound("unknown_event", "There is no such event.")
+        raise NotFound("unknown_event", say("There is no such event."))
     return EventRow(*found)
 
 

@@ -10,15 +10,34 @@ from wtforms import SelectChoice
 
 from tasks.automation.actions import ACTIONS
 from tasks.automation.triggers import TRIGGERS, Trigger
+from tasks.saying import mark, say
 
 #: Sections of values after the subject's own and the guest's, most wanted first.
 _NEAREST: Final = ("booking_link", "podcast", "episode", "congregation")
 _GROUPS: Final = {
-    "booking": "Bookings",
-    "episode": "Episodes",
-    "guest": "Guests",
-    "contact": "Outreach",
-    "work": "Back office",
+    "booking": mark("Bookings"),
+    "episode": mark("Episodes"),
+    "guest": mark("Guests"),
+    "contact": mark("Outreach"),
+    "work": mark("Back office"),
+}
+#: What the sections of values are called.
+_SECTIONS: Final = {
+    "booking": mark("Booking"),
+    "booking_link": mark("Booking link"),
+    "campaign": mark("Campaign"),
+    "congregation": mark("Congregation"),
+    "contact": mark("Contact"),
+    "document": mark("Document"),
+    "endpoint": mark("Endpoint"),
+    "engagement": mark("Engagement"),
+    "episode": mark("Episode"),
+    "guest": mark("Guest"),
+    "member": mark("Member"),
+    "notification": mark("Notification"),
+    "podcast": mark("Podcast"),
+    "sync": mark("Sync"),
+    "transfer": mark("Transfer"),
 }
 
 
@@ -27,8 +46,8 @@ def trigger_choices() -> list[SelectChoice]:
     return [
         SelectChoice(
             one.name,
-            one.title,
-            optgroup="Around a date" if one.is_time else _GROUPS[one.subject],
+            say(one.title),
+            optgroup=say("Around a date") if one.is_time else say(_GROUPS[one.subject]),
         )
         for one in TRIGGERS.values()
     ]
@@ -36,7 +55,16 @@ def trigger_choices() -> list[SelectChoice]:
 
 def action_choices() -> list[SelectChoice]:
     """Return the options of a select of actions."""
-    return [SelectChoice(name, action.title) for name, action in ACTIONS.items()]
+    return [SelectChoice(name, say(action.title)) for name, action in ACTIONS.items()]
+
+
+def section_title(section: str) -> str:
+    """Return what a section of values is called.
+
+    >>> section_title("booking_link")
+    'Booking link'
+    """
+    return say(_SECTIONS.get(section, section.replace("_", " ").capitalize()))
 
 
 def values_of(trigger: Trigger) -> Mapping[str, list[str]]:

@@ -10,24 +10,60 @@ from typing import Any, Final
 from tasks.automation import condition_rows
 from tasks.automation.actions import ACTIONS
 from tasks.automation.triggers import TRIGGERS
+from tasks.saying import mark, say
 
 #: Field of a document -> what the form calls it; others are named by themselves.
 _LABELS: Final = {
-    "podcast_ids": "Applies to",
-    "trigger_type": "When",
-    "action": "Does",
-    "offset_value": "How long before or after",
-    "offset_unit": "Unit",
-    "offset_at": "Time of day",
-    "html": "HTML version",
-    "url": "Address called",
-    "max_attempts": "Attempts",
-    "late_policy": "If it is late",
-    "late_limit": "At most so many minutes late",
-    "retry_first_seconds": "First pause, in seconds",
-    "retry_longest_minutes": "Longest pause, in minutes",
-    "rate_window_minutes": "Rate window, in minutes",
+    "name": mark("Name"),
+    "podcast_ids": mark("Applies to"),
+    "trigger_type": mark("When"),
+    "action": mark("Does"),
+    "conditions": mark("Conditions"),
+    "offset_value": mark("How long before or after"),
+    "offset_unit": mark("Unit"),
+    "offset_at": mark("Time of day"),
+    "recipient": mark("Recipient"),
+    "address": mark("Address"),
+    "to": mark("To"),
+    "subject": mark("Subject"),
+    "text": mark("Text"),
+    "html": mark("HTML version"),
+    "look": mark("Built-in layout"),
+    "calendar": mark("Calendar"),
+    "transactional": mark("Transactional"),
+    "url": mark("Address called"),
+    "target": mark("Target"),
+    "title": mark("Title"),
+    "words": mark("Message"),
+    "lane": mark("Lane"),
+    "delay": mark("Delay"),
+    "max_attempts": mark("Attempts"),
+    "late_policy": mark("If it is late"),
+    "late_limit": mark("At most so many minutes late"),
+    "quiet_from": mark("Quiet from"),
+    "quiet_until": mark("Quiet until"),
+    "quiet_policy": mark("Quiet policy"),
+    "retry_first_seconds": mark("First pause, in seconds"),
+    "retry_longest_minutes": mark("Longest pause, in minutes"),
+    "rate_limit": mark("Rate limit"),
+    "rate_window_minutes": mark("Rate window, in minutes"),
 }
+#: Words of a few values: the form's own.
+_WORDS: Final = {
+    "minutes": mark("minutes"),
+    "hours": mark("hours"),
+    "days": mark("days"),
+    "skip": mark("skip"),
+    "send_now": mark("send_now"),
+    "wait": mark("wait"),
+    "guest": mark("guest"),
+    "host": mark("host"),
+    "contact": mark("contact"),
+    "agent": mark("agent"),
+    "fixed": mark("fixed"),
+}
+#: Fields whose values are such words.
+_WORDED: Final = frozenset({"offset_unit", "late_policy", "quiet_policy", "recipient"})
 #: Lines around a change in a long text.
 _AROUND: Final = 2
 
@@ -79,23 +115,25 @@ def _flat(
             yield from _flat(value, titles, prefix)
         elif name == "steps":
             for place, step in enumerate(value, start=1):
-                yield from _flat(step, titles, f"Step {place}: ")
+                yield from _flat(step, titles, say("Step %(n)s: ", n=place))
         elif name != "number":
             label = _LABELS.get(name, name.replace("_", " ").capitalize())
-            yield prefix + label, _text(name, value, titles)
+            yield prefix + say(label), _text(name, value, titles)
 
 
 def _text(name: str, value: Any, titles: Mapping[str, str]) -> str:  # noqa: ANN401  # a field of any type
     if name == "podcast_ids":
         ids = value if isinstance(value, list) else []
         named = sorted(titles.get(each, each) for each in ids)
-        return ", ".join(named) or "Every podcast"
+        return ", ".join(named) or say("Every podcast")
     if name == "conditions":
         return condition_rows.sentence(value)
     if name == "trigger_type" and value in TRIGGERS:
-        return TRIGGERS[value].title
+        return say(TRIGGERS[value].title)
     if name == "action" and value in ACTIONS:
-        return ACTIONS[value].title
+        return say(ACTIONS[value].title)
+    if name in _WORDED and value in _WORDS:
+        return say(_WORDS[value])
     return _plain(value)
 
 
@@ -103,7 +141,7 @@ def _plain(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return say("yes") if value else say("no")
     if isinstance(value, list):
         return ", ".join(_plain(each) for each in value)
     if isinstance(value, Mapping):

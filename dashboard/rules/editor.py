@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 from dashboard.extensions import db
 from dashboard.mail_frame import mail_frame
 from dashboard.rules import filling, queries, samples
-from dashboard.rules.choices import values_of
+from dashboard.rules.choices import section_title, values_of
 from dashboard.rules.foretelling import page_before_saving
 from dashboard.rules.forms import RuleForm
 from dashboard.rules.preview import Preview, preview_of
@@ -24,6 +24,7 @@ from tasks.errors import Conflict
 from tasks.models import Rule, new_id
 from tasks.operations import rules
 from tasks.operations.rule_fields import NAME_MAX
+from tasks.saying import say
 
 
 @bp.get("/new")
@@ -33,7 +34,7 @@ def new() -> str:
     form = RuleForm(formdata=None)
     if copied := request.args.get("copy", type=UUID):
         form.show(queries.rule(db.session(), copied).rule)
-        form.name.data = f"{form.name.data} (copy)"[:NAME_MAX]
+        form.name.data = say("%(name)s (copy)", name=form.name.data)[:NAME_MAX]
         form.version.data = ""
         form.enabled.data = False  # two rules that do the same, by mistake
     form.rule_id.data = str(new_id())
@@ -67,7 +68,7 @@ def create() -> ResponseReturnValue:
     except Conflict:  # the form was sent twice
         db.session.rollback()
         return redirect(url_for(".detail", rule_id=form.chosen_id), 303)
-    return _saved(saved, f"“{saved.rule.name}” is created.")
+    return _saved(saved, say("“%(name)s” is created.", name=saved.rule.name))
 
 
 @bp.get("/<uuid:rule_id>/edit")
@@ -107,7 +108,9 @@ def update(rule_id: UUID) -> ResponseReturnValue:
         db.session.rollback()
         form.refuse({"name": refused.message})
         return _page(form, queries.rule(db.session(), rule_id).rule), 409
-    return _saved(saved, "Saved." if saved.changed else "Nothing was changed.")
+    return _saved(
+        saved, say("Saved.") if saved.changed else say("Nothing was changed.")
+    )
 
 
 @bp.post("/fields")
@@ -161,6 +164,7 @@ def _page(
         shown=shown,
         has_places=bool(found),
         values=values_of(trigger) if trigger else {},
+        section_title=section_title,
         n_coming=_n_coming(form),
     )
 

@@ -12,7 +12,6 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from dashboard.extensions import db
-from dashboard.filters import plural
 from dashboard.rules import queries
 from dashboard.rules.differences import differences
 from dashboard.rules.import_forms import ImportForm
@@ -28,6 +27,7 @@ from tasks.operations.rule_documents import document_of
 from tasks.operations.rule_files import FILE_MAX, InvalidFile, read_file, write_file
 from tasks.operations.rule_imports import Import, carry_out_import, plan_import
 from tasks.operations.rules import RuleSaved, count_pending
+from tasks.saying import say, say_many
 
 #: What a request with a file may hold beside it, in bytes.
 _BESIDE: Final = 65_536
@@ -154,8 +154,9 @@ def _saved(saved: list[RuleSaved]) -> ResponseReturnValue:
     secrets = [each for each in saved if each.secret is not None]
     if secrets:
         return render("rules/imported.html", saved=saved, secrets=secrets)
-    words = f"{plural(len(saved), 'rule')} imported." if saved else "Nothing to do."
-    flash(words, "success")
+    n = len(saved)
+    words = say_many(n, "%(n)s rule imported.", "%(n)s rules imported.")
+    flash(words if saved else say("Nothing to do."), "success")
     return redirect(url_for(".index"), 303)
 
 

@@ -10,6 +10,7 @@ from dashboard.rules.drafts import draft, is_untouched
 from dashboard.rules.forms import RuleForm
 from dashboard.rules.samples import INVENTED, Sample
 from dashboard.rules.scope import Place, podcasts_of, scope_choices
+from tasks.saying import say
 
 
 def offer_places(form: RuleForm, found: Sequence[Place]) -> None:
@@ -28,7 +29,7 @@ def offer_samples(form: RuleForm, found: Sequence[Sample]) -> None:
     """Say what the rule may be tried on; the newest is chosen when none is."""
     form.sample.choices = [
         *(SelectChoice(one.id, one.label) for one in found),
-        SelectChoice(INVENTED, "Invented values"),
+        SelectChoice(INVENTED, say("Invented values")),
     ]
     offered = {choice.value for choice in form.sample.choices}
     if form.sample.data not in offered:

@@ -13,8 +13,9 @@ from dashboard.filter_fields import clean
 from dashboard.rules.choices import action_choices, trigger_choices
 from dashboard.rules.queries import RuleFilter
 from dashboard.rules.scope import Place, RuleScope, scope_choices
+from tasks.saying import later
 
-_ANY: Final = SelectChoice("", "Any")
+_ANY: Final = SelectChoice("", later("Any"))
 _STANDING: Final = {"on": True, "off": False}
 
 
@@ -22,14 +23,22 @@ class RuleFilterForm(Form):  # type: ignore[misc]  # WTForms has no types
     """Which rules to list; every field may be empty."""
 
     text = SearchField(
-        "Name", [Length(max=120)], filters=[clean], render_kw={"maxlength": 120}
+        later("Name"), [Length(max=120)], filters=[clean], render_kw={"maxlength": 120}
     )
-    scope = SelectField("Applies to", validate_choice=False)
-    trigger = SelectField("When", choices=[_ANY, *trigger_choices()], default="")
-    action = SelectField("Does", choices=[_ANY, *action_choices()], default="")
+    scope = SelectField(later("Applies to"), validate_choice=False)
+    trigger = SelectField(
+        later("When"), choices=lambda: [_ANY, *trigger_choices()], default=""
+    )
+    action = SelectField(
+        later("Does"), choices=lambda: [_ANY, *action_choices()], default=""
+    )
     enabled = SelectField(
-        "State",
-        choices=[_ANY, SelectChoice("on", "Enabled"), SelectChoice("off", "Disabled")],
+        later("State"),
+        choices=[
+            _ANY,
+            SelectChoice("on", later("Enabled")),
+            SelectChoice("off", later("Disabled")),
+        ],
         default="",
     )
 

@@ -13,7 +13,7 @@ from flask import request
 from sqlalchemy.orm import Session
 
 from dashboard.extensions import db
-from dashboard.filters import plural, reason
+from dashboard.filters import reason
 from dashboard.rules.forms import RuleForm
 from dashboard.web import render
 from tasks.automation.impact import EXAMPLES, LOOKED_AT_MAX, Fate, Impact
@@ -22,12 +22,14 @@ from tasks.automation.zones import first_zone
 from tasks.clock import utcnow
 from tasks.models import Booking, Episode, Rule
 from tasks.operations.rule_impact import impact_of_edit, impact_of_new
+from tasks.saying import mark, say, say_many
+from tasks.saying.formats import dated
 
 #: The field that says that the operator has seen what will happen.
 CONFIRMED: Final = "confirmed"
 #: Fields of the request that the page's own form sends anew.
 _NOT_KEPT: Final = frozenset({"csrf_token", CONFIRMED})
-_NO_DATE: Final = "The changed rule does not act on it any more."
+_NO_DATE: Final = mark("The changed rule does not act on it any more.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,21 +90,25 @@ def page_before_saving(form: RuleForm, rule: Rule | None) -> str | None:
 
 def parts_of(session: Session, congregation_id: UUID, impact: Impact) -> list[Part]:
     """Return the fates as the page shows them; three queries at most."""
+    moved, made, ended = (
+        len(fates) for fates in (impact.moved, impact.created, impact.ended)
+    )
     found = {
-        "moved": ("moves", "move", impact.moved),
-        "created": ("is planned", "are planned", impact.created),
-        "ended": ("is cancelled", "are cancelled", impact.ended),
+        "moved": (say_many(moved, "%(n)s job moves", "%(n)s jobs move"), impact.moved),
+        "created": (
+            say_many(made, "%(n)s job is planned", "%(n)s jobs are planned"),
+            impact.created,
+        ),
+        "ended": (
+            say_many(ended, "%(n)s job is cancelled", "%(n)s jobs are cancelled"),
+            impact.ended,
+        ),
     }
-    shown = [fate for *_, fates in found.values() for fate in fates[:EXAMPLES]]
+    shown = [fate for _, fates in found.values() for fate in fates[:EXAMPLES]]
     names = _names(session, congregation_id, shown)
     return [
-        Part(
-            kind,
-            f"{plural(len(fates), 'job')} {one if len(fates) == 1 else many}",
-            len(fates),
-            [_line(fate, names) for fate in fates[:EXAMPLES]],
-        )
-        for kind, (one, many, fates) in found.items()
+        Part(kind, title, len(fates), [_line(fate, names) for fate in fates[:EXAMPLES]])
+        for kind, (title, fates) in found.items()
         if fates
     ]
 
@@ -140,11 +146,12 @@ def _line(fate: Fate, names: Mapping[tuple[str, str], str]) -> Line:
     else:
         who = ids.podcast_id or ""
     before, after = (_local(at, fate.timezone) for at in (fate.before, fate.after))
-    why = "" if fate.after else reason(fate.reason) or _NO_DATE
+    why = "" if fate.after else reason(fate.reason) or say(_NO_DATE)
     return Line(who, before, after, first_zone(fate.timezone), why)
 
 
 def _local(at: datetime | None, timezone: str) -> str:
     if at is None:
         return ""
-    return f"{at.astimezone(ZoneInfo(first_zone(timezone))):%a %-d %b %Y, %H:%M}"
+    there = at.astimezone(ZoneInfo(first_zone(timezone)))
+    return dated(there, "EEE d MMM y, HH:mm")

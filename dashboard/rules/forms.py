@@ -20,6 +20,7 @@ from dashboard.rules.fields.steps import StepsFields, is_of_step
 from dashboard.rules.fields.what import WhatFields
 from tasks.models import Rule
 from tasks.operations.rule_fields import RuleChange, problems_of
+from tasks.saying import later, say
 
 #: The groups that say and show something of a rule, in the order of the page.
 GROUPS: Final[tuple[type[FieldGroup], ...]] = (
@@ -52,7 +53,7 @@ class RuleForm(
     rule_id = HiddenField()
     # The version that the operator looked at.
     version = HiddenField()
-    sample = SelectField("Preview with", validate_choice=False)
+    sample = SelectField(later("Preview with"), validate_choice=False)
 
     @property
     def chosen_id(self) -> UUID | None:
@@ -91,7 +92,7 @@ class RuleForm(
         for group in GROUPS:
             group.drop_unasked(self)
         if self.place is None:
-            self.refuse({"scope": "Choose what the rule applies to."})
+            self.refuse({"scope": say("Choose what the rule applies to.")})
         self.refuse(problems_of(self.change()))
         return not self.errors
 

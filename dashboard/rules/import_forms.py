@@ -10,15 +10,16 @@ from wtforms import BooleanField, FileField, HiddenField, SelectChoice, SelectFi
 
 from dashboard.rules.fields.base import read
 from dashboard.rules.scope import places
+from tasks.saying import later, say
 
 
 class ImportForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
     """Where to, what, and whether new rules begin at once."""
 
-    congregation = SelectField("Into", validate_choice=False)
+    congregation = SelectField(later("Into"), validate_choice=False)
     file = FileField(
-        "File",
-        description="YAML as “Export” writes it, at most 1 MB and 500 rules.",
+        later("File"),
+        description=later("YAML as “Export” writes it, at most 1 MB and 500 rules."),
         render_kw={"accept": ".yaml,.yml,application/yaml"},
     )
     # The file's text, from the page that shows what it would do.
@@ -26,8 +27,8 @@ class ImportForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
     # What that page showed.
     seen = HiddenField()
     switch_on = BooleanField(
-        "Switch on the new rules that are on in the file",
-        description="Otherwise new rules are off until somebody looked at them.",
+        later("Switch on the new rules that are on in the file"),
+        description=later("Otherwise new rules are off until somebody looked at them."),
     )
 
     @classmethod
@@ -48,9 +49,9 @@ class ImportForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
         self.validate()
         known = {choice.value for choice in self.congregation.choices}
         if self.congregation.data not in known:
-            self.congregation.errors = ["Choose one of these congregations."]
+            self.congregation.errors = [say("Choose one of these congregations.")]
         if not self.content.strip():
-            self.file.errors = ["Choose a file that is not empty."]
+            self.file.errors = [say("Choose a file that is not empty.")]
         return not self.errors
 
     @property

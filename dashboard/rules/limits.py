@@ -14,6 +14,7 @@ from dashboard.filters import duration, plural
 from tasks.automation import condition_rows
 from tasks.lane import COUNT_CAP
 from tasks.models import Decision, RateSlot, Reason, Rule
+from tasks.saying import say
 
 #: A loop is told of for so long after the guard stopped it.
 LOOP_SHOWN: Final = timedelta(days=1)
@@ -52,11 +53,16 @@ def retries(rule: Rule) -> str:
     'up to 5 attempts, pauses of up to 30 s, then growing to 6 h'
     """
     if rule.max_attempts == 1:
-        return "it is not tried again"
+        return say("it is not tried again")
     first = duration(timedelta(seconds=rule.retry_first_seconds))
     longest = duration(timedelta(minutes=rule.retry_longest_minutes))
     attempts = plural(rule.max_attempts, "attempt")
-    return f"up to {attempts}, pauses of up to {first}, then growing to {longest}"
+    return say(
+        "up to %(attempts)s, pauses of up to %(first)s, then growing to %(longest)s",
+        attempts=attempts,
+        first=first,
+        longest=longest,
+    )
 
 
 def rate(rule: Rule) -> str:
@@ -67,9 +73,14 @@ def rate(rule: Rule) -> str:
     """
     if rule.rate_limit is None:
         return ""
-    times = "once" if rule.rate_limit == 1 else f"{rule.rate_limit} times"
     window = duration(timedelta(minutes=rule.rate_window_minutes))
-    return f"{times} in {window}; what is above waits"
+    if rule.rate_limit == 1:
+        return say("once in %(window)s; what is above waits", window=window)
+    return say(
+        "%(n)s times in %(window)s; what is above waits",
+        n=str(rule.rate_limit),
+        window=window,
+    )
 
 
 def looped_at(noes: Sequence[Decision], now: datetime) -> datetime | None:

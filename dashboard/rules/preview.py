@@ -13,6 +13,7 @@ from dashboard.rules.samples import context_for
 from tasks.automation.actions import ACTIONS
 from tasks.automation.actions.base import CannotCompose
 from tasks.outbound.layout import UNSUBSCRIBE, html_of
+from tasks.saying import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,8 @@ def preview_of(session: Session, form: RuleForm) -> Preview:
     """
     action, trigger, place = ACTIONS.get(form.action.data), form.trigger, form.place
     if action is None or trigger is None or place is None:
-        return Preview("", problem="Choose what starts the rule and what it does.")
+        problem = say("Choose what starts the rule and what it does.")
+        return Preview("", problem=problem)
     settings = form.settings()
     problems = action.check(settings, trigger.name)
     if problems:

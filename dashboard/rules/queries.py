@@ -37,6 +37,7 @@ from tasks.models import (
     RulePodcast,
 )
 from tasks.models.base import born_from
+from tasks.saying import say
 
 DAY: Final = timedelta(days=1)
 WEEK: Final = timedelta(days=7)
@@ -98,7 +99,7 @@ def rule(session: Session, rule_id: UUID) -> RuleRow:
     """
     found = session.execute(_with_names().where(Rule.id == rule_id)).one_or_none()
     if found is None:
-        raise NotFound("unknown_rule", "There is no such rule.")
+        raise NotFound("unknown_rule", say("There is no such rule."))
     return _rows(session, [found])[0]
 
 
@@ -110,7 +111,7 @@ def living(session: Session, rule_id: UUID) -> Rule:
     """
     found = session.get(Rule, rule_id)
     if found is None or found.deleted_at is not None:
-        raise NotFound("unknown_rule", "There is no such rule.")
+        raise NotFound("unknown_rule", say("There is no such rule."))
     return found
 
 

@@ -12,9 +12,12 @@ from sqlalchemy.orm import Session
 
 from dashboard.rules.scope import RuleScope
 from tasks.automation.context import build_full_context
+from tasks.automation.entities import status_word
 from tasks.automation.triggers import Trigger
 from tasks.clock import utcnow
 from tasks.models import Booking, Episode, EpisodeGuest
+from tasks.saying import say
+from tasks.saying.formats import dated
 from tasks.templating.samples import sample_values
 
 #: The select offers this many, newest first.
@@ -102,9 +105,10 @@ def _guest_of(row: Record) -> str | None:
 
 def _label(row: Record) -> str:
     if isinstance(row, Booking):
-        day = row.start_time.strftime("%-d %b %Y, %H:%M UTC")
-        return f"{row.guest_name or row.guest_email or row.id}, {day} ({row.status})"
+        day = dated(row.start_time, "d MMM y, HH:mm 'UTC'")
+        who = row.guest_name or row.guest_email or row.id
+        return f"{who}, {day} ({status_word(row.status)})"
     if isinstance(row, Episode):
         number = f"{row.episode_number}. " if row.episode_number else ""
-        return f"{number}{row.title} ({row.status})"
-    return f"{row.name}, {row.email or 'no address'}"
+        return f"{number}{row.title} ({status_word(row.status)})"
+    return f"{row.name}, {row.email or say('no address')}"

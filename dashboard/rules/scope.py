@@ -14,6 +14,7 @@ from wtforms import SelectChoice
 
 from tasks.models import Congregation, Podcast
 from tasks.models.base import EXTERNAL_ID_MAX
+from tasks.saying import say
 
 #: The select offers this many podcasts.
 PODCASTS_MAX: Final = 500
@@ -112,7 +113,7 @@ def places(session: Session, congregation_id: UUID | None = None) -> list[Place]
     for owner_id, owner, locale, podcast_id, title in session.execute(statement):
         if owner_id != seen:
             seen = owner_id
-            found.append(Place(owner_id, None, "Every podcast", owner, locale))
+            found.append(Place(owner_id, None, say("Every podcast"), owner, locale))
         if podcast_id is not None:
             found.append(Place(owner_id, podcast_id, title, owner, locale))
     return found
@@ -133,11 +134,15 @@ def scope_choices(
         of = None if is_one else place.congregation
         title = place.title
         if of and place.podcast_id is None:
-            title = f"{title} of {of}"
+            title = say("Every podcast of %(congregation)s", congregation=of)
         choices.append(SelectChoice(place.value, title, optgroup=of))
         if several and place.podcast_id is None and n_places[place.congregation_id] > 2:
             value = f"{place.congregation_id}/{SEVERAL}"
-            title = f"Several podcasts of {of}" if of else "Several podcasts"
+            title = (
+                say("Several podcasts of %(congregation)s", congregation=of)
+                if of
+                else say("Several podcasts")
+            )
             choices.append(SelectChoice(value, title, optgroup=of))
     return choices
 
@@ -169,8 +174,10 @@ def applies_to(titles: Sequence[str], limit: int = 2) -> str:
     'Bells, Voices and 2 more'
     """
     if not titles:
-        return "Every podcast"
+        return say("Every podcast")
     named, rest = titles[:limit], len(titles) - limit
     if rest > 0:
-        return f"{', '.join(named)} and {rest} more"
-    return " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))
+        return say("%(named)s and %(n)s more", named=", ".join(named), n=rest)
+    if len(named) == 1:
+        return named[0]
+    return say("%(named)s and %(last)s", named=", ".join(named[:-1]), last=named[-1])

@@ -12,15 +12,10 @@ from tasks.automation.steps import Step, later_steps
 from tasks.automation.triggers import TRIGGERS, Trigger
 from tasks.models import LatePolicy, OffsetUnit, QuietPolicy, Rule
 from tasks.outbound.services import BY_SCHEME
+from tasks.saying import say, say_many
 
 #: Conditions that take more characters than this are only counted.
 CONDITIONS_TOLD: Final = 160
-_RECIPIENTS: Final = {"guest": "the guest", "host": "the host"}
-_ONE: Final = {
-    OffsetUnit.MINUTES: "minute",
-    OffsetUnit.HOURS: "hour",
-    OffsetUnit.DAYS: "day",
-}
 
 
 def sentence(rule: Rule) -> str:
@@ -35,7 +30,7 @@ def sentence(rule: Rule) -> str:
     start = (
         when(trigger, rule.offset_value, rule.offset_unit, rule.offset_at)
         if trigger
-        else f"On {rule.trigger_type}"
+        else say("On %(trigger)s", trigger=rule.trigger_type)
     )
     said = deed(rule.action, rule.settings)
     return f"{start}{only_if(rule.conditions or {})}, {said}{more(rule)}."
@@ -52,14 +47,25 @@ def when(trigger: Trigger, value: int, unit: OffsetUnit, at: str | None = None) 
     'When a booking is confirmed'
     """
     if not trigger.is_time:
-        return f"When {trigger.sentence}"
+        return say("When %(happens)s", happens=say(trigger.sentence))
+    side = say(trigger.sentence)  # "before the recording"
     if value == 0 and at:
-        return f"On the day itself at {at}, {trigger.sentence}"
+        return say("On the day itself at %(at)s, %(side)s", at=at, side=side)
     if value == 0:
-        return f"Right {trigger.sentence}"
-    name = _ONE[unit] if value == 1 else unit.value
-    start = f"{value} {name} {trigger.sentence}"
-    return f"{start} at {at}" if at else start
+        return say("Right %(side)s", side=side)
+    start = f"{_length(value, unit)} {side}"
+    return say("%(start)s at %(at)s", start=start, at=at) if at else start
+
+
+def _length(value: int, unit: OffsetUnit) -> str:
+    n = str(value)
+    match unit:
+        case OffsetUnit.MINUTES:
+            return say_many(value, "%(count)s minute", "%(count)s minutes", count=n)
+        case OffsetUnit.HOURS:
+            return say_many(value, "%(count)s hour", "%(count)s hours", count=n)
+        case OffsetUnit.DAYS:
+            return say_many(value, "%(count)s day", "%(count)s days", count=n)
 
 
 def only_if(wanted: Mapping[str, Any]) -> str:
@@ -70,8 +76,8 @@ def only_if(wanted: Mapping[str, Any]) -> str:
     """
     told = condition_rows.sentence(wanted)
     if len(told) <= CONDITIONS_TOLD:
-        return f", if {told}" if told else ""
-    return f", if {len(condition_rows.rows_of(wanted))} conditions hold"
+        return say(", if %(conditions)s", conditions=told) if told else ""
+    return say(", if %(n)s conditions hold", n=len(condition_rows.rows_of(wanted)))
 
 
 def deed(action: str, settings: Mapping[str, Any]) -> str:
@@ -81,19 +87,31 @@ def deed(action: str, settings: Mapping[str, Any]) -> str:
     'call hooks.example.org'
     """
     if action == "email":
-        recipient = str(settings.get("recipient", ""))
-        return f"e-mail {_RECIPIENTS.get(recipient) or settings.get('address', '')}"
+        return _mails(settings)
     if action == "webhook":
         address = str(settings.get("url", ""))
-        return f"call {address.partition('://')[2].partition('/')[0] or address}"
+        host = address.partition("://")[2].partition("/")[0]
+        return say("call %(host)s", host=host or address)
     if action == "notify":
         target = str(settings.get("target", ""))
         service = BY_SCHEME.get(target.partition("://")[0])
-        return f"notify {service.title if service else target}"
+        return say("notify %(where)s", where=service.title if service else target)
     if action == "start_lane":
         lane = str(settings.get("lane", ""))
-        return f"start the lane {START_LANE.lanes.get(lane, lane)}"
+        return say(
+            "start the lane %(lane)s", lane=say(START_LANE.lanes.get(lane, lane))
+        )
     return action
+
+
+def _mails(settings: Mapping[str, Any]) -> str:
+    match str(settings.get("recipient", "")):
+        case "guest":
+            return say("e-mail the guest")
+        case "host":
+            return say("e-mail the host")
+        case _:
+            return say("e-mail %(address)s", address=settings.get("address", ""))
 
 
 def later(rule: Rule) -> list[tuple[str, str, Step]]:
@@ -108,9 +126,11 @@ def more(rule: Rule) -> str:
     """Return what the rule does later, as the end of a sentence; empty: nothing."""
     steps = later_steps(rule)
     if len(steps) > 1:
-        return f", then {len(steps)} more steps"
-    only = "".join(deed(each.action, each.settings) for each in steps)
-    return f", then {after(steps[0].delay)} {only}" if only else ""
+        return say(", then %(n)s more steps", n=len(steps))
+    if not steps:
+        return ""
+    does = deed(steps[0].action, steps[0].settings)
+    return say(", then %(when)s %(does)s", when=after(steps[0].delay), does=does)
 
 
 def timing(rule: Rule) -> list[str]:
@@ -123,20 +143,43 @@ def timing(rule: Rule) -> list[str]:
     trigger = TRIGGERS.get(rule.trigger_type)
     told = _lateness(rule, trigger) if trigger and trigger.is_time else []
     if rule.quiet_from:
-        ends = "is skipped" if rule.quiet_policy == QuietPolicy.SKIP else "waits"
-        hours = f"Quiet from {rule.quiet_from} until {rule.quiet_until}"
-        told.append(f"{hours}, recipient’s time: what falls into it {ends}.")
+        told.append(_quiet(rule))
     return told
+
+
+def _quiet(rule: Rule) -> str:
+    start, end = rule.quiet_from, rule.quiet_until
+    if rule.quiet_policy == QuietPolicy.SKIP:
+        return say(
+            "Quiet from %(start)s until %(end)s, recipient’s time: what falls into it "
+            "is skipped.",
+            start=start,
+            end=end,
+        )
+    return say(
+        "Quiet from %(start)s until %(end)s, recipient’s time: what falls into it "
+        "waits.",
+        start=start,
+        end=end,
+    )
 
 
 def _lateness(rule: Rule, trigger: Trigger) -> list[str]:
     told = []
     if trigger.direction < 0:
-        acts = rule.late_policy == LatePolicy.SEND_NOW
-        does = "acts at once, if the date is still ahead" if acts else "does nothing"
-        told.append(f"If its time has passed when it learns of a date, it {does}.")
+        told.append(
+            say(
+                "If its time has passed when it learns of a date, it acts at once, if "
+                "the date is still ahead."
+            )
+            if rule.late_policy == LatePolicy.SEND_NOW
+            else say(
+                "If its time has passed when it learns of a date, it does nothing."
+            )
+        )
     if rule.late_limit == 0:
-        told.append("If it could not act in time, it does nothing.")
+        told.append(say("If it could not act in time, it does nothing."))
     elif rule.late_limit:
-        told.append(f"It acts at most {rule.late_limit} minutes late.")
+        most = str(rule.late_limit)
+        told.append(say("It acts at most %(n)s minutes late.", n=most))
     return told

@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Final
 
-from dashboard.filters import plural
 from tasks.automation.step_changes import StepsChanged
-
-_SIZES: Final = (
-    ("day", timedelta(days=1)),
-    ("hour", timedelta(hours=1)),
-    ("minute", timedelta(minutes=1)),
-)
+from tasks.saying import say, say_many
 
 
 def after(delay: timedelta) -> str:
@@ -21,11 +14,15 @@ def after(delay: timedelta) -> str:
     >>> after(timedelta(days=2)), after(timedelta(hours=25)), after(timedelta(0))
     ('2 days later', '25 hours later', 'at once')
     """
-    for name, size in _SIZES:
-        if delay and delay % size == timedelta(0):
-            count = delay // size
-            return f"{count} {name}{'' if count == 1 else 's'} later"
-    return "at once"
+    n_minutes = delay // timedelta(minutes=1)
+    if n_minutes == 0:
+        return say("at once")
+    if n_minutes % 1440 == 0:
+        return say_many(n_minutes // 1440, "%(n)s day later", "%(n)s days later")
+    if n_minutes % 60 == 0:
+        return say_many(n_minutes // 60, "%(n)s hour later", "%(n)s hours later")
+    n = str(n_minutes)
+    return say_many(n_minutes, "%(at)s minute later", "%(at)s minutes later", at=n)
 
 
 def followed(changed: StepsChanged) -> str:
@@ -35,12 +32,18 @@ def followed(changed: StepsChanged) -> str:
     ' 1 execution ended with its step. 3 executions moved.'
     """
     told = ""
-    if changed.n_ended:
-        whose = "its step" if changed.n_ended == 1 else "their steps"
-        told += f" {plural(changed.n_ended, 'execution')} ended with {whose}."
-    if changed.n_moved:
-        told += f" {plural(changed.n_moved, 'execution')} moved."
-    if changed.n_skipped:
-        late = plural(changed.n_skipped, "execution")
-        told += f" {late} skipped: by the new delay their time has passed."
+    if n := changed.n_ended:
+        told += " " + say_many(
+            n,
+            "%(n)s execution ended with its step.",
+            "%(n)s executions ended with their steps.",
+        )
+    if n := changed.n_moved:
+        told += " " + say_many(n, "%(n)s execution moved.", "%(n)s executions moved.")
+    if n := changed.n_skipped:
+        told += " " + say_many(
+            n,
+            "%(n)s execution skipped: by the new delay their time has passed.",
+            "%(n)s executions skipped: by the new delay their time has passed.",
+        )
     return told

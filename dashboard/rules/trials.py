@@ -23,6 +23,7 @@ from tasks.automation.triggers import TIME_TRIGGERS
 from tasks.models import Rule
 from tasks.operations.rule_tests import TESTED
 from tasks.outbound.layout import UNSUBSCRIBE, html_of
+from tasks.saying import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,7 @@ def _steps(
         made.append(
             StepTrial(
                 step=step,
-                title=action.title if action else step.action,
+                title=say(action.title) if action else step.action,
                 message=None if isinstance(each, CannotCompose) else each.message,
                 recipient=None if isinstance(each, CannotCompose) else each.recipient,
                 problem=each.sentence if isinstance(each, CannotCompose) else "",

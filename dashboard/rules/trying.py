@@ -39,11 +39,18 @@ from tasks.errors import Conflict, InvalidInput, NotFound
 from tasks.models import Rule, new_id
 from tasks.operations.rule_tests import TESTED, as_test, ask_test
 from tasks.outbound.mail import SmtpMailer
+from tasks.saying import mark, say
 
 #: An operator waits for the mail server's answer.
 _MAIL_SECONDS: Final = 15.0
 _TEXT_MAX: Final = 120
 _HITS: Final = 8
+#: What the kinds of records are called.
+_KINDS: Final = {
+    "booking": mark("Booking"),
+    "episode": mark("Episode"),
+    "guest": mark("Guest"),
+}
 
 
 @bp.get("/<uuid:rule_id>/try")
@@ -67,6 +74,7 @@ def try_it(rule_id: UUID) -> str:
         trial=try_rule(session, rule, record, now=utcnow()) if record else None,
         token_of=_token,
         tested=TESTED,
+        kinds=_KINDS,
         local=wall_clock,
     )
 
@@ -89,7 +97,8 @@ def try_send(rule_id: UUID) -> ResponseReturnValue:
     made = _step(rule, record)
     here = url_for(".try_it", rule_id=rule_id, record=_token(record))
     if made.message is None:
-        flash(f"There is nothing to send: {made.problem}", "warning")
+        problem = made.problem
+        flash(say("There is nothing to send: %(problem)s", problem=problem), "warning")
         return redirect(here, 303)
     # Locked, so that two presses at once are counted one after the other.
     session.execute(select(Operator.id).filter_by(id=operator.id).with_for_update())
@@ -112,10 +121,12 @@ def try_send(rule_id: UUID) -> ResponseReturnValue:
 
 def _tell(outcome: Outcome, made: StepTrial, address: str) -> None:
     if isinstance(outcome, Done):
-        to = address if made.step.action == "email" else TESTED[made.step.action]
-        flash(f"The test was sent to {to}.", "success")
+        is_mail = made.step.action == "email"
+        to = address if is_mail else say(TESTED[made.step.action])
+        flash(say("The test was sent to %(to)s.", to=to), "success")
     else:
-        flash(f"The test could not be sent: {outcome.error}", "danger")
+        why = outcome.error
+        flash(say("The test could not be sent: %(error)s", error=why), "danger")
 
 
 def _effects() -> Effects:
@@ -132,7 +143,7 @@ def _step(rule: Rule, record: Record) -> StepTrial:
     for each in trial.steps:
         if each.step.number == number:
             return each
-    raise NotFound("unknown_step", "The rule has no such step any more.")
+    raise NotFound("unknown_step", say("The rule has no such step any more."))
 
 
 def _record(rule: Rule) -> Record:
@@ -146,7 +157,7 @@ def _record(rule: Rule) -> Record:
     kinds: dict[str, Kind] = {kind: kind for kind in KINDS}
     if word not in kinds:
         raise InvalidInput(
-            "bad_record", "Choose a booking, an episode or a guest first."
+            "bad_record", say("Choose a booking, an episode or a guest first.")
         )
     return find_record(db.session(), kinds[word], rule.congregation_id, id_)
 

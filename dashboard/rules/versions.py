@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 from uuid import UUID
 
 from flask import flash, redirect, request, url_for
@@ -25,6 +26,15 @@ from tasks.operations import rules
 from tasks.operations.rule_documents import document_of
 from tasks.operations.rule_impact import impact_of_edit
 from tasks.operations.rule_versions import find_version, said_in
+from tasks.saying import mark, say
+
+#: How versions came about, as the list says it.
+_VERBS: Final = {
+    "created": mark("Created"),
+    "edited": mark("Edited"),
+    "restored": mark("Restored"),
+    "imported": mark("Imported"),
+}
 
 
 @bp.get("/<uuid:rule_id>/versions")
@@ -43,6 +53,7 @@ def versions(rule_id: UUID) -> str:
         a=a,
         b=b,
         compared=compared,
+        verbs=_VERBS,
     )
 
 
@@ -90,7 +101,11 @@ def restore(rule_id: UUID, version: int) -> ResponseReturnValue:
     db.session.commit()
     if saved.secret is not None:
         return secret_page(saved)
-    words = f"Version {version} is back." if saved.changed else "Nothing was changed."
+    words = (
+        say("Version %(n)s is back.", n=str(version))
+        if saved.changed
+        else say("Nothing was changed.")
+    )
     flash(f"{words}{replanned(saved)}", "success")
     return redirect(url_for(".detail", rule_id=rule_id), 303)
 

@@ -26,6 +26,7 @@ from tasks.automation.triggers import TRIGGERS
 from tasks.clock import utcnow
 from tasks.config import Config
 from tasks.operations import rules
+from tasks.saying import say, say_many
 from tasks.secrets import SecretBox
 
 bp = Blueprint("rules", __name__, url_prefix="/rules")
@@ -99,12 +100,16 @@ def switch(rule_id: UUID, verb: str) -> ResponseReturnValue:
     if verb == "enable":
         also = request.args.get("coming") == "1"
         saved = rules.enable_rule(session, rule_id, actor(), now=now, also_coming=also)
-        flash(f"“{saved.rule.name}” is switched on.{replanned(saved)}", "success")
+        words = say("“%(name)s” is switched on.", name=saved.rule.name)
+        flash(f"{words}{replanned(saved)}", "success")
     else:
         saved = rules.disable_rule(session, rule_id, actor(), now=now)
         flash(
-            f"“{saved.rule.name}” is switched off. What is pending stays, and is "
-            "skipped if its time comes while the rule is off.",
+            say(
+                "“%(name)s” is switched off. What is pending stays, and is skipped if "
+                "its time comes while the rule is off.",
+                name=saved.rule.name,
+            ),
             "success",
         )
     db.session.commit()
@@ -119,8 +124,12 @@ def delete(rule_id: UUID) -> ResponseReturnValue:
     gone = rules.delete_rule(db.session(), rule_id, actor(), now=utcnow())
     db.session.commit()
     flash(
-        f"“{gone.rule.name}” is deleted; {plural(gone.n_jobs, 'scheduled job')} and "
-        f"{plural(gone.n_executions, 'execution')} are cancelled.",
+        say(
+            "“%(name)s” is deleted; %(jobs)s and %(executions)s are cancelled.",
+            name=gone.rule.name,
+            jobs=plural(gone.n_jobs, "scheduled job"),
+            executions=plural(gone.n_executions, "execution"),
+        ),
         "success",
     )
     return redirect(url_for(".index"), 303)
@@ -158,8 +167,15 @@ def replanned(saved: rules.RuleSaved) -> str:
 
 def _planned(saved: rules.RuleSaved) -> str:
     if saved.replanned.is_later:
-        return " Its many jobs are being planned in the background."
+        return " " + say("Its many jobs are being planned in the background.")
     made, ended = saved.replanned.n_created, saved.replanned.n_cancelled
     if ended:
-        return f" {plural(ended, 'job')} planned anew, {made} of them still ahead."
-    return f" {plural(made, 'job')} planned." if made else ""
+        return " " + say_many(
+            ended,
+            "%(n)s job planned anew, %(made)s of them still ahead.",
+            "%(n)s jobs planned anew, %(made)s of them still ahead.",
+            made=str(made),
+        )
+    if not made:
+        return ""
+    return " " + say_many(made, "%(n)s job planned.", "%(n)s jobs planned.")

@@ -12,6 +12,7 @@ from tasks.automation.entities import Record, kind_of, triggers_about
 from tasks.errors import NotFound
 from tasks.lane import COUNT_CAP
 from tasks.models import Booking, Episode, Event, Rule
+from tasks.saying import say
 
 
 def rules_about(
@@ -61,5 +62,5 @@ def rule_of(session: Session, record: Record, rule_id: UUID) -> Rule:
     """
     found = session.get(Rule, rule_id)
     if found is None or found.congregation_id != record.congregation_id:
-        raise NotFound("unknown_rule", "There is no such rule.")
+        raise NotFound("unknown_rule", say("There is no such rule."))
     return found

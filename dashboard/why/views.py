@@ -16,6 +16,7 @@ from dashboard.rules import queries as rule_queries
 from dashboard.rules.sentences import sentence
 from dashboard.web import render
 from dashboard.why import queries
+from dashboard.why.words import KIND_TITLES, words_about
 from tasks.automation.entities import (
     KINDS,
     Kind,
@@ -27,6 +28,7 @@ from tasks.automation.entities import (
 )
 from tasks.automation.explaining import Explanation, Link, explain
 from tasks.automation.explaining.evidence import gather
+from tasks.automation.explaining.parts import status_of
 from tasks.clock import utcnow
 from tasks.config import Config
 from tasks.models import Congregation, Rule
@@ -53,6 +55,7 @@ def index() -> str:
         text_max=_TEXT_MAX,
         hits=search(session, text, kinds, rule, HITS_MAX if text else _NEWEST),
         hit_url=record_url,
+        kinds=KIND_TITLES,
     )
 
 
@@ -107,12 +110,15 @@ def _every_rule(slug: str, kind: Kind, id_: str) -> str:
     record = find_record(session, kind, congregation.id, id_)
     limit = _config().page_size
     page = queries.rules_about(session, record, request.args.get("cursor"), limit)
+    n_other = queries.n_other_rules(session, record)
     return render(
         "why/record.html",
         **_about(congregation, record),
         page=page,
         told=_told(record, page.rows),
-        n_other=queries.n_other_rules(session, record),
+        n_other=n_other,
+        words=words_about(kind, n_other),
+        status=status_of(record),
         has_event=queries.has_event(session, record),
         rule_url=record_url,
     )

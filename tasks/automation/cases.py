@@ -13,6 +13,7 @@ from tasks.automation.payloads import Report
 from tasks.models.base import Json
 from tasks.models.reason import Reason
 from tasks.models.rule import Rule
+from tasks.saying import in_english
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,8 @@ def why_unmet(rule: Rule, report: Report, context: Json, now: datetime) -> str |
     if not rule.conditions:
         return None
     told = conditions.with_event(context, report.trigger_type, now)
-    return conditions.unmet(rule.conditions, told)
+    with in_english():  # decisions keep it
+        return conditions.unmet(rule.conditions, told)
 
 
 def without_loops(session: Session, cases: list[Case], now: datetime) -> list[Case]:

@@ -11,6 +11,7 @@ from typing import Any, Final, TypedDict
 from tasks.automation.zones import zone_names
 from tasks.errors import InvalidInput
 from tasks.models.base import EXTERNAL_ID_MAX, Json
+from tasks.saying import say
 
 #: A producer's context may have this many bytes as JSON.
 CONTEXT_MAX: Final = 64 * 1024
@@ -47,8 +48,13 @@ def checked_id(value: object, field: str) -> str:
         return value
     raise InvalidInput(
         "bad_id",
-        f"{field} must be 1 to {EXTERNAL_ID_MAX} letters, digits or _ - . : @, "
-        f"not {_shown(value)}.",
+        say(
+            "%(field)s must be 1 to %(max)s letters, digits or _ - . : @, not "
+            "%(value)s.",
+            field=field,
+            max=EXTERNAL_ID_MAX,
+            value=_shown(value),
+        ),
         field=field,
     )
 
@@ -96,7 +102,11 @@ def checked_timezone(value: object, field: str = "timezone") -> str | None:
         return value
     raise InvalidInput(
         "unknown_timezone",
-        f"{field} must be a timezone such as Europe/Paris, not {_shown(value)}.",
+        say(
+            "%(field)s must be a timezone such as Europe/Paris, not %(value)s.",
+            field=field,
+            value=_shown(value),
+        ),
         field=field,
     )
 
@@ -134,19 +144,32 @@ def checked_instant(value: object, field: str) -> datetime:
     if not isinstance(value, datetime):
         raise InvalidInput(
             "bad_date",
-            f"{field} must be a date and time, not {_shown(value)}.",
+            say(
+                "%(field)s must be a date and time, not %(value)s.",
+                field=field,
+                value=_shown(value),
+            ),
             field=field,
         )
     if value.tzinfo is None or value.utcoffset() is None:
         raise InvalidInput(
             "naive_datetime",
-            f"{field} must say its offset from UTC, as in 2026-03-12T14:00:00+01:00.",
+            say(
+                "%(field)s must say its offset from UTC, as in "
+                "2026-03-12T14:00:00+01:00.",
+                field=field,
+            ),
             field=field,
         )
     if value.year not in YEARS:
         raise InvalidInput(
             "date_out_of_range",
-            f"{field} must lie between {YEARS[0]} and {YEARS[-1]}.",
+            say(
+                "%(field)s must lie between %(first)s and %(last)s.",
+                field=field,
+                first=str(YEARS[0]),
+                last=str(YEARS[-1]),
+            ),
             field=field,
         )
     return value.astimezone(UTC)

@@ -15,10 +15,13 @@ from tasks.automation.actions.base import (
     Message,
 )
 from tasks.models.reason import Reason
+from tasks.saying import mark, say
 
 logger = logging.getLogger(__name__)
 
-_BUG: Final = "The message could not be made: an error in the program, see its log."
+_BUG: Final = mark(
+    "The message could not be made: an error in the program, see its log."
+)
 
 
 class Ask(NamedTuple):
@@ -62,9 +65,8 @@ def compose_all(
 def _of_action(name: str, asks: Sequence[Ask]) -> list[Composed | CannotCompose]:
     action = ACTIONS.get(name)
     if action is None:
-        unknown = CannotCompose(
-            Reason.BAD_MESSAGE, f"There is no action {name!r} here."
-        )
+        sentence = say("There is no action %(name)s here.", name=repr(name))
+        unknown = CannotCompose(Reason.BAD_MESSAGE, sentence)
         return [unknown] * len(asks)
     messages = (
         action.compose_all([(ask.settings, ask.context) for ask in asks])
@@ -86,4 +88,4 @@ def _alone(action: Action, ask: Ask) -> Message | CannotCompose:
         return refused
     except Exception:  # one row's bug must not stop the others' work
         logger.exception("execution.compose_failed", extra={"action": ask.action})
-        return CannotCompose(Reason.BAD_MESSAGE, _BUG)
+        return CannotCompose(Reason.BAD_MESSAGE, say(_BUG))

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from tasks.models.base import Json
+from tasks.saying import mark, say
 
 
 class Match(StrEnum):
@@ -38,22 +39,22 @@ class Operator(StrEnum):
 
 _O = Operator
 
-#: Operators as they stand in a sentence, and in the form's select.
+#: Operators as they stand in a sentence, and in the form's select; say them.
 WORDS: Final[Mapping[Operator, str]] = {
-    _O.IS: "is",
-    _O.IS_NOT: "is not",
-    _O.CONTAINS: "contains",
-    _O.CONTAINS_NOT: "does not contain",
-    _O.STARTS_WITH: "starts with",
-    _O.ONE_OF: "is one of",
-    _O.LESS: "is less than",
-    _O.MORE: "is more than",
-    _O.BEFORE: "is before",
-    _O.AFTER: "is after",
-    _O.TRUE: "is true",
-    _O.FALSE: "is false",
-    _O.EMPTY: "is empty",
-    _O.NOT_EMPTY: "is not empty",
+    _O.IS: mark("is"),
+    _O.IS_NOT: mark("is not"),
+    _O.CONTAINS: mark("contains"),
+    _O.CONTAINS_NOT: mark("does not contain"),
+    _O.STARTS_WITH: mark("starts with"),
+    _O.ONE_OF: mark("is one of"),
+    _O.LESS: mark("is less than"),
+    _O.MORE: mark("is more than"),
+    _O.BEFORE: mark("is before"),
+    _O.AFTER: mark("is after"),
+    _O.TRUE: mark("is true"),
+    _O.FALSE: mark("is false"),
+    _O.EMPTY: mark("is empty"),
+    _O.NOT_EMPTY: mark("is not empty"),
 }
 #: Operators that compare with nothing.
 WITHOUT_VALUE: Final = frozenset({_O.TRUE, _O.FALSE, _O.EMPTY, _O.NOT_EMPTY})
@@ -69,8 +70,10 @@ class Condition:
 
     def __str__(self) -> str:
         """Return it as a part of a sentence."""
-        words = f"{self.field} {WORDS[self.operator]}"
-        return words if self.operator in WITHOUT_VALUE else f"{words} “{self.value}”"
+        words = f"{self.field} {say(WORDS[self.operator])}"
+        if self.operator in WITHOUT_VALUE:
+            return words
+        return say("%(condition)s “%(value)s”", condition=words, value=self.value)
 
     @property
     def as_json(self) -> Json:
@@ -87,8 +90,8 @@ def sentence(conditions: Mapping[str, Any]) -> str:
     ...     "empty"}, {"field": "booking.status", "operator": "is", "value": "x"}]})
     'guest.email is empty or booking.status is “x”'
     """
-    word = " or " if match_of(conditions) is Match.ANY else " and "
-    return word.join(map(str, rows_of(conditions)))
+    word = say("or") if match_of(conditions) is Match.ANY else say("and")
+    return f" {word} ".join(map(str, rows_of(conditions)))
 
 
 def match_of(conditions: Mapping[str, Any]) -> Match:

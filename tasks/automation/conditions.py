@@ -22,6 +22,7 @@ from tasks.automation.condition_rows import (
     rows_of,
 )
 from tasks.models.base import Json
+from tasks.saying import say
 
 DETAIL_MAX: Final = 500
 _SEEN_MAX: Final = 80
@@ -30,6 +31,8 @@ _SEEN_MAX: Final = 80
 def unmet(conditions: Mapping[str, Any], context: Mapping[str, Any]) -> str | None:
     """Return why the conditions do not hold, in a sentence; ``None``: they hold.
 
+    Whoever keeps it in a row asks ``in_english``.
+
     Args:
         context: what messages are made from, with its section ``event``.
     """
@@ -37,7 +40,7 @@ def unmet(conditions: Mapping[str, Any], context: Mapping[str, Any]) -> str | No
         return None
     rows = rows_of(conditions)
     if not rows:
-        return "The rule's conditions cannot be read; save the rule anew."
+        return say("The rule's conditions cannot be read; save the rule anew.")
     failed = [
         (row, seen)
         for row in rows
@@ -46,12 +49,16 @@ def unmet(conditions: Mapping[str, Any], context: Mapping[str, Any]) -> str | No
     if match_of(conditions) is Match.ANY:
         if len(failed) < len(rows):
             return None
-        each = "; ".join(f"{row} (seen: {_shown(seen)})" for row, seen in failed)
-        return _cut(f"Wanted one of: {each}.")
+        each = "; ".join(
+            say("%(condition)s (seen: %(seen)s)", condition=row, seen=_shown(seen))
+            for row, seen in failed
+        )
+        return _cut(say("Wanted one of: %(conditions)s.", conditions=each))
     if not failed:
         return None
     row, seen = failed[0]
-    return _cut(f"Wanted: {row}. Seen: {_shown(seen)}.")
+    told = say("Wanted: %(wanted)s. Seen: %(seen)s.", wanted=row, seen=_shown(seen))
+    return _cut(told)
 
 
 def with_event(context: Json, trigger_type: str, at: datetime) -> Json:
@@ -101,9 +108,10 @@ def _text_holds(row: Condition, seen: object) -> bool:
 
 def _shown(seen: object) -> str:
     if comparing.is_empty(seen):
-        return "no value" if comparing.is_known(seen) else "no such value"
+        return say("no value") if comparing.is_known(seen) else say("no such value")
     text = comparing.plain(seen)
-    return f"“{text[:_SEEN_MAX]}{'…' if len(text) > _SEEN_MAX else ''}”"
+    shown = text if len(text) <= _SEEN_MAX else f"{text[:_SEEN_MAX]}…"
+    return say("“%(text)s”", text=shown)
 
 
 def _cut(text: str) -> str:

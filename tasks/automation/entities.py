@@ -11,10 +11,26 @@ from tasks.automation.triggers import TRIGGERS
 from tasks.errors import NotFound
 from tasks.models.booking import Booking
 from tasks.models.episode import Episode, EpisodeGuest
+from tasks.saying import mark, say
 
 Kind = Literal["booking", "episode", "guest"]
 Record = Booking | Episode | EpisodeGuest
 KINDS: Final[tuple[Kind, ...]] = ("booking", "episode", "guest")
+_NONE: Final = {
+    "booking": mark("There is no such booking."),
+    "episode": mark("There is no such episode."),
+    "guest": mark("There is no such guest."),
+}
+#: Where bookings and episodes stand, in the middle of a sentence.
+_STATUS: Final = {
+    "requested": mark("requested"),
+    "confirmed": mark("confirmed"),
+    "declined": mark("declined"),
+    "cancelled": mark("cancelled"),
+    "draft": mark("draft"),
+    "scheduled": mark("scheduled"),
+    "published": mark("published"),
+}
 
 
 def kind_of(record: Record) -> Kind:
@@ -31,6 +47,11 @@ def title_of(record: Record) -> str:
     if isinstance(record, Episode):
         return record.title or record.id
     return record.name or record.email or record.id
+
+
+def status_word(status: str) -> str:
+    """Return where a booking or an episode stands, for the middle of a sentence."""
+    return say(_STATUS.get(status, status))
 
 
 def kinds_about(trigger_type: str) -> tuple[Kind, ...]:
@@ -66,7 +87,7 @@ def find_record(
     if id_.isprintable():  # PostgreSQL refuses NUL even in a question
         found = _get(session, kind, (congregation_id, id_))
     if found is None:
-        raise NotFound(f"unknown_{kind}", f"There is no such {kind}.")
+        raise NotFound(f"unknown_{kind}", say(_NONE[kind]))
     return found
 
 

@@ -11,6 +11,7 @@ from email_validator import EmailNotValidError, validate_email
 
 from tasks.automation.checks import checked_id, checked_instant, checked_timezone
 from tasks.errors import InvalidInput
+from tasks.saying import say
 
 #: Checks one value and returns it as it is stored; the second argument is its name.
 Check = Callable[[Any, str], Any]
@@ -31,7 +32,11 @@ def checked(
     if unknown:
         raise InvalidInput(
             "unknown_field",
-            f"There is no field {unknown[0]!r}; there are: {', '.join(checks)}.",
+            say(
+                "There is no field %(name)s; there are: %(names)s.",
+                name=repr(unknown[0]),
+                names=", ".join(checks),
+            ),
             field=unknown[0],
         )
     return {name: checks[name](value, name) for name, value in values.items()}
@@ -45,11 +50,17 @@ def text(limit: int, *, required: bool = False, lines: bool = False) -> Check:
         if len(clean) > limit:
             raise InvalidInput(
                 "too_long",
-                f"{field} has {len(clean)} characters; at most {limit} are accepted.",
+                say(
+                    "%(field)s has %(n)s characters; at most %(max)s are accepted.",
+                    field=field,
+                    n=str(len(clean)),
+                    max=str(limit),
+                ),
                 field=field,
             )
         if required and not clean:
-            raise InvalidInput("required", f"{field} must not be empty.", field=field)
+            problem = say("%(field)s must not be empty.", field=field)
+            raise InvalidInput("required", problem, field=field)
         return clean
 
     return check
@@ -65,7 +76,8 @@ def required(check: Check) -> Check:
 
     def inner(value: object, field: str) -> Any:  # noqa: ANN401  # as the check says
         if value is None:
-            raise InvalidInput("required", f"{field} cannot be cleared.", field=field)
+            problem = say("%(field)s cannot be cleared.", field=field)
+            raise InvalidInput("required", problem, field=field)
         return check(value, field)
 
     return inner
@@ -76,9 +88,10 @@ def email(value: object, field: str) -> str:
     try:
         address: str = validate_email(str(value), check_deliverability=False).normalized
     except EmailNotValidError as error:
-        raise InvalidInput(
-            "bad_email", f"{field} must be one e-mail address: {error}", field=field
-        ) from error
+        problem = say(
+            "%(field)s must be one e-mail address: %(error)s", field=field, error=error
+        )
+        raise InvalidInput("bad_email", problem, field=field) from error
     return address
 
 
@@ -93,7 +106,12 @@ def url(value: object, field: str) -> str:
     if not is_good or len(address) > _URL_MAX or " " in address:
         raise InvalidInput(
             "bad_url",
-            f"{field} must be an http or https address of up to {_URL_MAX} characters.",
+            say(
+                "%(field)s must be an http or https address of up to %(max)s "
+                "characters.",
+                field=field,
+                max=str(_URL_MAX),
+            ),
             field=field,
         )
     return address
@@ -109,7 +127,11 @@ def number(value: object, field: str) -> int:
         return value
     raise InvalidInput(
         "bad_number",
-        f"{field} must be a whole number from 0 to {NUMBER_MAX}.",
+        say(
+            "%(field)s must be a whole number from 0 to %(max)s.",
+            field=field,
+            max=str(NUMBER_MAX),
+        ),
         field=field,
     )
 
@@ -125,14 +147,19 @@ def _cleaned(value: object, field: str, *, lines: bool) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise InvalidInput("bad_text", f"{field} must be text.", field=field)
+        problem = say("%(field)s must be text.", field=field)
+        raise InvalidInput("bad_text", problem, field=field)
     clean = unicodedata.normalize("NFC", value).strip()
     allowed = "\n\r\t" if lines else ""
     for char in clean:
         if unicodedata.category(char) in {"Cc", "Cs"} and char not in allowed:
             raise InvalidInput(
                 "control_character",
-                f"{field} must not contain the control character {char!r}.",
+                say(
+                    "%(field)s must not contain the control character %(char)s.",
+                    field=field,
+                    char=repr(char),
+                ),
                 field=field,
             )
     return clean

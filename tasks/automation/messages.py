@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from tasks.automation.actions.base import CannotCompose
 from tasks.models.reason import Reason
+from tasks.saying import say
 from tasks.templating.answers import MISSING
 from tasks.templating.renderer import RENDERER, Kind, Refusal, Request
 
@@ -82,13 +83,13 @@ def clean_subject(text: str) -> str:
 def subject_problem(subject: str) -> str | None:
     """Return why ``subject`` cannot be a mail's subject; ``None`` when it can."""
     if not subject:
-        return "The subject is empty."
+        return say("The subject is empty.")
     if len(subject) > SUBJECT_MAX:
-        return f"The subject may have at most {SUBJECT_MAX} characters."
+        return say("The subject may have at most %(max)s characters.", max=SUBJECT_MAX)
     if _NOT_IN_A_LINE.search(subject):
-        return "The subject must be one line, without control characters."
+        return say("The subject must be one line, without control characters.")
     if "=?" in subject:  # mail programs, and some Pythons, would decode it
-        return "The subject must not contain =?."
+        return say("The subject must not contain =?.")
     return None
 
 

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from tasks.db import Scope, scope_of
 from tasks.errors import NotFound
 from tasks.models.congregation import Congregation
+from tasks.saying import say
 
 
 def congregation_of(session: Session, given: UUID | None) -> UUID:
@@ -23,7 +24,7 @@ def congregation_of(session: Session, given: UUID | None) -> UUID:
         if scope is not Scope.EVERY and len(scope) == 1:
             return next(iter(scope))
         raise NotFound(
-            "no_congregation", "Say which congregation this belongs to (its id)."
+            "no_congregation", say("Say which congregation this belongs to (its id).")
         )
     if scope is not Scope.EVERY and given not in scope:
         raise _unknown(given)
@@ -46,5 +47,5 @@ def known_congregation(session: Session, given: UUID | None) -> UUID:
 def _unknown(congregation_id: UUID) -> NotFound:
     return NotFound(
         "unknown_congregation",
-        f"There is no congregation with the id {congregation_id}.",
+        say("There is no congregation with the id %(id)s.", id=congregation_id),
     )

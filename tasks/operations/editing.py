@@ -33,10 +33,19 @@ from tasks.operations.executions import LANE
 from tasks.operations.replaying_executions import copy_of, read
 from tasks.operations.starting import refuse_reason
 from tasks.outbound.mailboxes import BadAddress, read_address
+from tasks.saying import mark, say
 
 SUBJECT_MAX: Final = 300
 TEXT_MAX: Final = 50_000
 PARTS: Final = ("to", "subject", "text")
+_EMPTY: Final = {
+    "subject": mark("The subject is empty."),
+    "text": mark("The text is empty."),
+}
+_TOO_LONG: Final = {
+    "subject": mark("The subject has %(n)s characters; at most %(max)s are sent."),
+    "text": mark("The text has %(n)s characters; at most %(max)s are sent."),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +71,16 @@ def editable(session: Session, execution_id: UUID) -> tuple[Execution, Json]:
         .execution_options(populate_existing=True)
     ).one_or_none()
     if found is None:
-        raise NotFound("unknown_execution", "There is no such execution.")
+        raise NotFound("unknown_execution", say("There is no such execution."))
     row, message = found
     if row.state not in SETTLED:
         raise Conflict(
-            "not_settled", "It waits or is under way; cancel it first, then edit it."
+            "not_settled",
+            say("It waits or is under way; cancel it first, then edit it."),
         )
     if row.action != "email" or not message or "to" not in message:
-        raise Conflict("no_mail", "It made no mail, so there is nothing to edit.")
+        problem = say("It made no mail, so there is nothing to edit.")
+        raise Conflict("no_mail", problem)
     return row, dict(message)
 
 
@@ -93,7 +104,8 @@ def edit(message: Json, edited: Edited) -> tuple[Json, list[str]]:
     changed = [name for name in PARTS if new[name] != _plain(message.get(name))]
     if not changed:
         raise InvalidInput(
-            "nothing_edited", "Nothing was changed; to send it as it is, replay it."
+            "nothing_edited",
+            say("Nothing was changed; to send it as it is, replay it."),
         )
     if "text" in changed:
         new["html"] = ""
@@ -176,7 +188,8 @@ def _made_before(session: Session, operation_id: UUID, execution_id: UUID) -> UU
         )
     )
     if made is None:
-        raise Conflict("already_done", "That was done already, to something else.")
+        problem = say("That was done already, to something else.")
+        raise Conflict("already_done", problem)
     return made
 
 
@@ -211,11 +224,11 @@ def _operation(
 def _within(text: str, longest: int, field: str) -> str:
     text = _plain(text)
     if not text.strip():
-        raise InvalidInput("empty", f"The {field} is empty.", field=field)
+        raise InvalidInput("empty", say(_EMPTY[field]), field=field)
     if len(text) > longest:
         raise InvalidInput(
             "too_long",
-            f"The {field} has {len(text)} characters; at most {longest} are sent.",
+            say(_TOO_LONG[field], n=str(len(text)), max=str(longest)),
             field=field,
         )
     return text

@@ -17,6 +17,7 @@ from tasks.operations.rule_limits import clean_limits, problems_of_limits
 from tasks.operations.rule_steps import StepChange, clean_steps, problems_of_steps
 from tasks.operations.rule_texts import unprintable
 from tasks.operations.rule_times import clean_times, problems_of_times
+from tasks.saying import mark, say
 
 NAME_MAX: Final = 120
 #: The longest offset: nothing is planned further away than ten years.
@@ -26,6 +27,12 @@ OFFSET_LIMITS: Final[Mapping[OffsetUnit, int]] = {
     OffsetUnit.MINUTES: OFFSET_MAX // timedelta(minutes=1),
     OffsetUnit.HOURS: OFFSET_MAX // timedelta(hours=1),
     OffsetUnit.DAYS: OFFSET_MAX // timedelta(days=1),
+}
+
+_TEN_YEARS: Final[Mapping[OffsetUnit, str]] = {
+    OffsetUnit.MINUTES: mark("At most %(max)s minutes, which are ten years."),
+    OffsetUnit.HOURS: mark("At most %(max)s hours, which are ten years."),
+    OffsetUnit.DAYS: mark("At most %(max)s days, which are ten years."),
 }
 
 
@@ -101,7 +108,7 @@ def problems_of(change: RuleChange) -> dict[str, str]:
         problems["name"] = sentence
     trigger = TRIGGERS.get(change.trigger_type)
     if trigger is None:
-        problems["trigger_type"] = "Choose what starts the rule."
+        problems["trigger_type"] = say("Choose what starts the rule.")
     elif trigger.is_time and (sentence := _wrong_offset(change, trigger)):
         problems["offset_value"] = sentence
     if trigger is not None:
@@ -109,7 +116,7 @@ def problems_of(change: RuleChange) -> dict[str, str]:
         problems.update(problems_of_conditions(change.conditions, trigger))
     problems.update(problems_of_limits(change))
     if change.action not in ACTIONS:
-        problems["action"] = "Choose what the rule does."
+        problems["action"] = say("Choose what the rule does.")
     elif trigger is not None:
         action = ACTIONS[change.action]
         problems.update(action.check(change.settings, change.trigger_type))
@@ -121,19 +128,24 @@ def problems_of(change: RuleChange) -> dict[str, str]:
 def _wrong_name(text: str) -> str | None:
     name = text.strip()
     if not name:
-        return "Give the rule a name, such as “Reminder on the day before”."
+        return say("Give the rule a name, such as “Reminder on the day before”.")
     if len(name) > NAME_MAX:
-        return f"A name has at most {NAME_MAX} characters; this one has {len(name)}."
+        return say(
+            "A name has at most %(max)s characters; this one has %(n)s.",
+            max=NAME_MAX,
+            n=str(len(name)),
+        )
     if not name.isprintable():
-        return "The name holds characters that do not print; type it anew."
+        return say("The name holds characters that do not print; type it anew.")
     return None
 
 
 def _wrong_offset(change: RuleChange, trigger: Trigger) -> str | None:
     if change.offset_value < 0:
-        side = "before" if trigger.direction < 0 else "after"
-        return f"The trigger already says “{side}”, so give a number from 0 up."
+        if trigger.direction < 0:
+            return say("The trigger already says “before”, so give a number from 0 up.")
+        return say("The trigger already says “after”, so give a number from 0 up.")
     limit = OFFSET_LIMITS[change.offset_unit]
     if change.offset_value > limit:
-        return f"At most {limit} {change.offset_unit}, which are ten years."
+        return say(_TEN_YEARS[change.offset_unit], max=str(limit))
     return None

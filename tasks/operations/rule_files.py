@@ -15,6 +15,7 @@ from tasks.operations.rule_fields import RuleChange
 from tasks.operations.rule_steps import StepChange
 from tasks.operations.typed_reading import Reading, joined
 from tasks.operations.yaml_text import InvalidYaml, dump, line_of, load
+from tasks.saying import say
 
 #: The largest file that is read, in bytes.
 FILE_MAX: Final = 1_048_576
@@ -41,7 +42,8 @@ class InvalidFile(InvalidInput):
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         first = problems[0]
-        super().__init__("invalid_file", f"Line {first.line}: {first.sentence}")
+        told = say("Line %(n)s: %(problem)s", n=str(first.line), problem=first.sentence)
+        super().__init__("invalid_file", told)
         self.problems = problems
 
 
@@ -83,12 +85,13 @@ def read_file(data: bytes) -> RulesFile:
         InvalidFile: with everything that is wrong.
     """
     if len(data) > FILE_MAX:
-        raise InvalidFile([Problem(1, "", "A file may have at most 1 MB; split it.")])
+        sentence = say("A file may have at most 1 MB; split it.")
+        raise InvalidFile([Problem(1, "", sentence)])
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        sentence = "This is no UTF-8 text; save the file as UTF-8."
+        sentence = say("This is no UTF-8 text; save the file as UTF-8.")
         raise InvalidFile([Problem(line, "", sentence)]) from error
     try:
         value, lines = load(text)
@@ -139,16 +142,20 @@ def _usual(each: Any) -> object:  # noqa: ANN401  # a dataclass's field of any t
 
 def _entries(value: object, reading: Reading) -> Iterator[Entry]:
     if not isinstance(value, dict) or value.get("carillon") != FORM:
-        reading.problems[""] = f"The file must begin with “carillon: {FORM}”."
+        reading.problems[""] = say(
+            "The file must begin with “%(line)s”.", line=f"carillon: {FORM}"
+        )
         return
     for name in value.keys() - {"carillon", "rules"}:
-        reading.problems[name] = "Here only “carillon” and “rules” are known."
+        reading.problems[name] = say("Here only “carillon” and “rules” are known.")
     rules = value.get("rules")
     if not isinstance(rules, list) or not rules:
-        reading.problems["rules"] = "“rules” must be a list of at least one rule."
+        reading.problems["rules"] = say("“rules” must be a list of at least one rule.")
         return
     if len(rules) > RULES_MAX:
-        reading.problems["rules"] = f"A file may hold at most {RULES_MAX} rules."
+        reading.problems["rules"] = say(
+            "A file may hold at most %(max)s rules.", max=RULES_MAX
+        )
         return
     for number, said in enumerate(rules):
         entry = _entry(said, f"rules[{number}]", reading)
@@ -173,5 +180,5 @@ def _id(value: object, path: str, reading: Reading) -> UUID | None:
     try:
         return UUID(str(value))
     except ValueError:
-        reading.problems[path] = "This is no id; leave it out for a new rule."
+        reading.problems[path] = say("This is no id; leave it out for a new rule.")
         return None

@@ -14,6 +14,7 @@ from tasks.models import Rule, new_id
 from tasks.operations.rule_fields import RuleChange
 from tasks.operations.rule_rows import changed_meanwhile, refuse_deleted
 from tasks.operations.rule_values import moves_jobs, values_of
+from tasks.saying import say
 
 
 def impact_of_new(
@@ -54,7 +55,7 @@ def impact_of_edit(
     """
     rule = session.get(Rule, rule_id)
     if rule is None:
-        raise NotFound("unknown_rule", "There is no such rule.")
+        raise NotFound("unknown_rule", say("There is no such rule."))
     refuse_deleted(rule)
     values = values_of(session, rule.congregation_id, change)
     if version is not None and version != rule.version:
@@ -81,6 +82,6 @@ def impact_of_planning(session: Session, rule_id: UUID, *, now: datetime) -> Imp
     """
     rule = session.get(Rule, rule_id)
     if rule is None:
-        raise NotFound("unknown_rule", "There is no such rule.")
+        raise NotFound("unknown_rule", say("There is no such rule."))
     refuse_deleted(rule)
     return impact_of(session, rule, now=now, moves=False, also_coming=True, was=rule)

@@ -28,6 +28,7 @@ from tasks.operations.rule_rows import RuleSaved
 from tasks.operations.rule_secrets import put_away
 from tasks.operations.rule_values import moves_jobs, values_of
 from tasks.operations.rules import create_rule, edit_rule
+from tasks.saying import say
 from tasks.secrets import SecretBox
 
 
@@ -81,7 +82,7 @@ def plan_import(
         entry = said if rule is None else numbered(said, rule)
         if rule is not None and rule.id in met:
             first = file.problem(met[rule.id].path, "").line
-            sentence = f"This means the same rule as line {first}."
+            sentence = say("This means the same rule as line %(n)s.", n=str(first))
             problems.append(file.problem(entry.path, sentence))
         elif rule is not None:
             met[rule.id] = entry

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from tasks.saying import say
+
 if TYPE_CHECKING:
     from tasks.operations.rule_fields import RuleChange
 
@@ -30,16 +32,20 @@ def problems_of_limits(change: RuleChange) -> dict[str, str]:
     """Return what is wrong: field -> sentence; empty means good."""
     problems: dict[str, str] = {}
     if not 1 <= change.max_attempts <= ATTEMPTS_MAX:
-        problems["max_attempts"] = f"Choose 1 to {ATTEMPTS_MAX} attempts."
+        problems["max_attempts"] = say(
+            "Choose 1 to %(max)s attempts.", max=ATTEMPTS_MAX
+        )
     if not 1 <= change.retry_first_seconds <= RETRY_FIRST_MAX:
-        problems["retry_first_seconds"] = f"Choose 1 to {RETRY_FIRST_MAX} seconds."
+        problems["retry_first_seconds"] = say(
+            "Choose 1 to %(max)s seconds.", max=str(RETRY_FIRST_MAX)
+        )
     longest = change.retry_longest_minutes
     if not 1 <= longest <= RETRY_LONGEST_MAX:
-        problems["retry_longest_minutes"] = (
-            f"Choose 1 to {RETRY_LONGEST_MAX} minutes, which are a week."
+        problems["retry_longest_minutes"] = say(
+            "Choose 1 to %(max)s minutes, which are a week.", max=str(RETRY_LONGEST_MAX)
         )
     elif longest * 60 < change.retry_first_seconds <= RETRY_FIRST_MAX:
-        problems["retry_longest_minutes"] = "This is shorter than the first pause."
+        problems["retry_longest_minutes"] = say("This is shorter than the first pause.")
     return problems | _problems_of_rate(change)
 
 
@@ -48,9 +54,11 @@ def _problems_of_rate(change: RuleChange) -> dict[str, str]:
         return {}
     problems: dict[str, str] = {}
     if not 1 <= change.rate_limit <= RATE_MAX:
-        problems["rate_limit"] = f"Choose 1 to {RATE_MAX}, or leave it empty."
+        problems["rate_limit"] = say(
+            "Choose 1 to %(max)s, or leave it empty.", max=str(RATE_MAX)
+        )
     if not 1 <= change.rate_window_minutes <= RATE_WINDOW_MAX:
-        problems["rate_window_minutes"] = (
-            f"Choose 1 to {RATE_WINDOW_MAX} minutes, which are a day."
+        problems["rate_window_minutes"] = say(
+            "Choose 1 to %(max)s minutes, which are a day.", max=str(RATE_WINDOW_MAX)
         )
     return problems

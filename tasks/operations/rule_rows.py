@@ -15,6 +15,7 @@ from tasks.automation.steps import later_steps
 from tasks.errors import Conflict, NotFound
 from tasks.models import Rule
 from tasks.operations.audit import Actor, Subject, record
+from tasks.saying import in_english, say
 from tasks.secrets import SecretBox, new_webhook_secret
 
 
@@ -39,7 +40,7 @@ def find_rule(session: Session, rule_id: UUID) -> Rule:
     # Read anew: the session may know it from before somebody else saved.
     rule = session.get(Rule, rule_id, with_for_update=True, populate_existing=True)
     if rule is None:
-        raise NotFound("unknown_rule", "There is no such rule.")
+        raise NotFound("unknown_rule", say("There is no such rule."))
     refuse_deleted(rule)
     return rule
 
@@ -51,14 +52,17 @@ def refuse_deleted(rule: Rule) -> None:
         Conflict: it was deleted, so it cannot be changed any more.
     """
     if rule.deleted_at is not None:
-        raise Conflict("rule_deleted", f"The rule “{rule.name}” was deleted.")
+        told = say("The rule “%(name)s” was deleted.", name=rule.name)
+        raise Conflict("rule_deleted", told)
 
 
 def changed_meanwhile() -> Conflict:
     """Return the refusal of a change that was made on another version."""
     return Conflict(
         "changed_meanwhile",
-        "Somebody else changed this rule meanwhile. Look at it and change it anew.",
+        say(
+            "Somebody else changed this rule meanwhile. Look at it and change it anew."
+        ),
     )
 
 
@@ -71,6 +75,8 @@ def new_secret(rule: Rule, box: SecretBox) -> str:
 
 def facts(rule: Rule) -> dict[str, Any]:
     """Return what the audit log keeps of a rule, as JSON values."""
+    with in_english():
+        conditions = condition_rows.sentence(rule.conditions)
     return {
         "name": rule.name,
         "podcast_ids": rule.podcast_ids,
@@ -85,7 +91,7 @@ def facts(rule: Rule) -> dict[str, Any]:
         "quiet_policy": rule.quiet_policy.value,
         "action": rule.action,
         **{f"settings.{key}": value for key, value in rule.settings.items()},
-        "conditions": condition_rows.sentence(rule.conditions),
+        "conditions": conditions,
         "max_attempts": rule.max_attempts,
         "retry_first_seconds": rule.retry_first_seconds,
         "retry_longest_minutes": rule.retry_longest_minutes,

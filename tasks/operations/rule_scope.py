@@ -10,6 +10,7 @@ from sqlalchemy import delete, insert, select
 from sqlalchemy.orm import Session
 
 from tasks.models import Podcast, Rule, RulePodcast
+from tasks.saying import say
 
 #: A rule that is meant for more podcasts than this is meant for all of them.
 PODCASTS_MAX: Final = 200
@@ -22,9 +23,11 @@ def problem_of_scope(
     if podcast_ids is None:
         return None
     if not podcast_ids:
-        return "Choose at least one podcast, or every podcast."
+        return say("Choose at least one podcast, or every podcast.")
     if len(set(podcast_ids)) > PODCASTS_MAX:
-        return f"Choose at most {PODCASTS_MAX} podcasts, or every podcast."
+        return say(
+            "Choose at most %(max)s podcasts, or every podcast.", max=PODCASTS_MAX
+        )
     # PostgreSQL refuses NUL even in a question.
     asked = [each for each in podcast_ids if each.isprintable()]
     known = session.scalars(
@@ -34,7 +37,9 @@ def problem_of_scope(
     )
     missing = sorted(set(podcast_ids) - set(known))
     if missing:
-        return f"There is no podcast “{_shown(missing[0])}” here; choose another."
+        return say(
+            "There is no podcast “%(id)s” here; choose another.", id=_shown(missing[0])
+        )
     return None
 
 

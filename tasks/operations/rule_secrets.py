@@ -18,6 +18,7 @@ from tasks.models import Rule
 from tasks.models.base import Json
 from tasks.operations.rule_fields import InvalidRule
 from tasks.operations.rule_steps import number_steps
+from tasks.saying import say
 from tasks.secrets import SecretBox
 
 #: Actions whose effects are signed with the rule's secret.
@@ -62,7 +63,8 @@ def put_away(values: dict[str, Any], rule: Rule | None, box: SecretBox) -> None:
         elif kept := _kept(rule, deed, name):
             sealed[str(deed.number)] = kept
         else:
-            problems[deed.field + name] = "It is not known any more; give it again."
+            unknown = say("It is not known any more; give it again.")
+            problems[deed.field + name] = unknown
     if problems:
         raise InvalidRule(problems)
     values["step_secrets"] = sealed

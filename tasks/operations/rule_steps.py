@@ -13,6 +13,7 @@ from tasks.models import Rule
 from tasks.models.base import Json
 from tasks.operations.rule_limits import ATTEMPTS_MAX
 from tasks.operations.rule_texts import unprintable
+from tasks.saying import say
 
 #: Steps after the rule's own action.
 STEPS_MAX: Final = 10
@@ -36,7 +37,7 @@ def problems_of_steps(
 ) -> dict[str, str]:
     """Return what is wrong: ``steps.<place from 0>.<field>`` -> sentence."""
     if len(steps) > STEPS_MAX:
-        return {"steps": f"A rule has at most {STEPS_MAX} later steps."}
+        return {"steps": say("A rule has at most %(max)s later steps.", max=STEPS_MAX)}
     return {
         f"steps.{place}.{name}": sentence
         for place, step in enumerate(steps)
@@ -79,11 +80,13 @@ def number_steps(values: dict[str, Any], rule: Rule | None) -> None:
 def _problems_of(step: StepChange, trigger: Trigger | None) -> dict[str, str]:
     problems: dict[str, str] = {}
     if not 0 <= step.delay <= DELAY_MAX:
-        problems["delay"] = "Choose a time from 0 minutes to 365 days."
+        problems["delay"] = say("Choose a time from 0 minutes to 365 days.")
     if not 1 <= step.max_attempts <= ATTEMPTS_MAX:
-        problems["max_attempts"] = f"Choose 1 to {ATTEMPTS_MAX} attempts."
+        problems["max_attempts"] = say(
+            "Choose 1 to %(max)s attempts.", max=ATTEMPTS_MAX
+        )
     if step.action not in ACTIONS:
-        problems["action"] = "Choose what the step does."
+        problems["action"] = say("Choose what the step does.")
     elif trigger is not None:
         problems.update(ACTIONS[step.action].check(step.settings, trigger.name))
     problems.update(unprintable(step.settings))

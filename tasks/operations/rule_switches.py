@@ -23,6 +23,7 @@ from tasks.models import (
 from tasks.operations.audit import Actor
 from tasks.operations.rule_rows import RuleSaved, audit, facts, find_rule, new_secret
 from tasks.operations.rule_secrets import needs_signing
+from tasks.saying import say
 from tasks.secrets import SecretBox
 
 
@@ -110,7 +111,8 @@ def rotate_secret(
     """
     rule = find_rule(session, rule_id)
     if not needs_signing(rule):
-        raise InvalidInput("no_secret", "Only webhooks are signed with a secret.")
+        problem = say("Only webhooks are signed with a secret.")
+        raise InvalidInput("no_secret", problem)
     secret = new_secret(rule, box)
     session.flush()
     summary = f"Replaced the signing secret of the rule “{rule.name}”."

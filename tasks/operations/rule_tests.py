@@ -17,15 +17,16 @@ from tasks.errors import Conflict, InvalidInput
 from tasks.models.access import AuditEntry
 from tasks.models.rule import Rule
 from tasks.operations.audit import Actor, Subject, record
+from tasks.saying import mark, say
 
 #: Tests that one operator may send within ``TESTS_WITHIN``.
 TESTS_MAX: Final = 10
 TESTS_WITHIN: Final = timedelta(hours=1)
 #: Actions of which a test can be sent, and whom it reaches.
 TESTED: Final[Mapping[str, str]] = {
-    "email": "your own address",
-    "webhook": "the rule's own webhook",
-    "notify": "the rule's own chat or phone",
+    "email": mark("your own address"),
+    "webhook": mark("the rule's own webhook"),
+    "notify": mark("the rule's own chat or phone"),
 }
 MARK: Final = "[TEST]"
 _ACTION: Final = "rule.tested"
@@ -50,12 +51,13 @@ def ask_test(
     """
     if action not in TESTED:
         raise InvalidInput(
-            "not_testable", "No test of this can be sent: it has nobody to go to."
+            "not_testable",
+            say("No test of this can be sent: it has nobody to go to."),
         )
     if n_tests(session, actor, now) >= TESTS_MAX:
         raise Conflict(
             "too_many_tests",
-            f"You have sent {TESTS_MAX} tests within an hour; wait a while.",
+            say("You have sent %(n)s tests within an hour; wait a while.", n=TESTS_MAX),
         )
     record(
         session,
@@ -95,7 +97,10 @@ def as_test(action: str, message: Message, rule: Rule, address: str) -> Message:
         body = dict(message["body"])
         body["type"] = f"test.{body.get('type')}"
         return {**message, "body": {**body, "test": True}}
-    words = f"This is a test of the rule “{rule.name}”. Nobody else received it."
+    words = say(
+        "This is a test of the rule “%(name)s”. Nobody else received it.",
+        name=rule.name,
+    )
     marked: dict[str, Any] = {
         "to": message["to"],
         "subject": f"{MARK} {message['subject']}"[:SUBJECT_MAX].strip(),

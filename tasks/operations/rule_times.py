@@ -8,6 +8,7 @@ from typing import Any, Final, Protocol
 
 from tasks.automation.triggers import Trigger
 from tasks.models import LatePolicy, OffsetUnit, QuietPolicy
+from tasks.saying import say
 
 #: A change to one of these moves the jobs that the rule has planned already.
 TIMED_BY: Final = (
@@ -89,7 +90,7 @@ def _wrong_hour_of_offset(said: SaysTimes, trigger: Trigger) -> str | None:
 def _wrong_hour(text: str | None) -> str | None:
     if text is None or _HOUR.fullmatch(text):
         return None
-    return "Give a time of day from 00:00 to 23:59, such as 08:30."
+    return say("Give a time of day from 00:00 to 23:59, such as 08:30.")
 
 
 def _wrong_limit(minutes: int | None) -> str | None:
@@ -97,15 +98,19 @@ def _wrong_limit(minutes: int | None) -> str | None:
     most = LATE_LIMIT_MAX // timedelta(minutes=1)
     if minutes is None or minutes == 0 or least <= minutes <= most:
         return None
-    return f"Choose {least} to {most} minutes; {most} are thirty days."
+    return say(
+        "Choose %(least)s to %(most)s minutes; %(most)s are thirty days.",
+        least=least,
+        most=str(most),
+    )
 
 
 def _wrong_quiet(begin: str | None, end: str | None) -> dict[str, str | None]:
     wrong = {"quiet_from": _wrong_hour(begin), "quiet_until": _wrong_hour(end)}
     if begin is None and end is not None:
-        wrong["quiet_from"] = "Say when the quiet hours begin as well."
+        wrong["quiet_from"] = say("Say when the quiet hours begin as well.")
     elif end is None and begin is not None:
-        wrong["quiet_until"] = "Say when the quiet hours end as well."
+        wrong["quiet_until"] = say("Say when the quiet hours end as well.")
     elif begin == end and begin is not None and not any(wrong.values()):
-        wrong["quiet_until"] = "Quiet hours that end when they begin never end."
+        wrong["quiet_until"] = say("Quiet hours that end when they begin never end.")
     return wrong

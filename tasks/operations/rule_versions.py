@@ -13,6 +13,7 @@ from tasks.models import Rule, RuleVersion
 from tasks.operations.audit import Actor
 from tasks.operations.rule_documents import change_of, document_of
 from tasks.operations.rule_fields import RuleChange
+from tasks.saying import say
 
 _ACTOR_MAX = 255
 
@@ -52,7 +53,8 @@ def find_version(session: Session, rule_id: UUID, version: int) -> RuleVersion:
             )
         )
     if found is None:
-        raise NotFound("unknown_version", f"The rule has no version {version}.")
+        told = say("The rule has no version %(n)s.", n=str(version))
+        raise NotFound("unknown_version", told)
     return found
 
 

@@ -8,7 +8,13 @@ from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 
-_NAMES: Final = {str: "a text", int: "a whole number", bool: "true or false"}
+from tasks.saying import mark, say
+
+_EXPECTED: Final = {
+    str: mark("This must be a text, not %(value)s."),
+    int: mark("This must be a whole number, not %(value)s."),
+    bool: mark("This must be true or false, not %(value)s."),
+}
 #: Values inside of free-form parts may nest this deep.
 _DEPTH_MAX: Final = 10
 #: The longest piece of a wrong value that an error repeats.
@@ -42,21 +48,24 @@ class Reading:
             return self._word(kind, value, path)
         if type(value) is kind:
             return value
-        sentence = f"This must be {_NAMES[kind]}, not {_shown(value)}"
-        is_meant = kind is str and isinstance(value, bool | int | float)
-        return self._refuse(path, f"{sentence}{'; put it in quotes' * is_meant}.")
+        shown = _shown(value)
+        if kind is str and isinstance(value, bool | int | float):
+            quoted = say(
+                "This must be a text, not %(value)s; put it in quotes.", value=shown
+            )
+            return self._refuse(path, quoted)
+        return self._refuse(path, say(_EXPECTED[kind], value=shown))
 
     def _tuple(self, kind: Any, value: object, path: str) -> Any:  # noqa: ANN401  # a type given at run time
         if not isinstance(value, list):
-            return self._refuse(path, f"This must be a list, not {_shown(value)}.")
+            wrong = say("This must be a list, not %(value)s.", value=_shown(value))
+            return self._refuse(path, wrong)
         read = [self.read(kind, each, f"{path}[{n}]") for n, each in enumerate(value)]
         return tuple(read)
 
     def _fields(self, kind: Any, value: object, path: str) -> Any:  # noqa: ANN401  # a type given at run time
         if not isinstance(value, Mapping):
-            return self._refuse(
-                path, f"This must be names with values, not {_shown(value)}."
-            )
+            return self._refuse(path, _no_names(value))
         hints = get_type_hints(kind)
         known = {each.name: each for each in fields(kind)}
         for name in value.keys() - known.keys():
@@ -68,22 +77,28 @@ class Reading:
                 place = joined(path, name)
                 found[name] = self.read(hints[name], value[name], place)
             elif not _has_default(each):
-                self._refuse(path, f"“{name}” is missing here.")
+                self._refuse(path, say("“%(name)s” is missing here.", name=name))
         return kind(**found) if len(self.problems) == n_before else None
 
     def _word(self, kind: type[StrEnum], value: object, path: str) -> StrEnum | None:
         if isinstance(value, str) and value in set(kind):
             return kind(value)
         words = ", ".join(kind)
-        self._refuse(path, f"This must be one of {words}, not {_shown(value)}.")
+        wrong = say(
+            "This must be one of %(words)s, not %(value)s.",
+            words=words,
+            value=_shown(value),
+        )
+        self._refuse(path, wrong)
         return None
 
     def _mapping(self, value: object, path: str) -> Mapping[str, Any] | None:
         if not isinstance(value, Mapping) or not all(isinstance(n, str) for n in value):
-            self._refuse(path, f"This must be names with values, not {_shown(value)}.")
+            self._refuse(path, _no_names(value))
             return None
         if _depth(value) > _DEPTH_MAX:
-            self._refuse(path, f"This nests deeper than {_DEPTH_MAX} levels.")
+            deep = say("This nests deeper than %(max)s levels.", max=_DEPTH_MAX)
+            self._refuse(path, deep)
             return None
         return dict(value)
 
@@ -101,22 +116,30 @@ def _has_default(each: Field[Any]) -> bool:
 
 
 def _unknown(name: object, known: Mapping[str, object]) -> str:
-    return f"There is no {_shown(name)} here. There are: {', '.join(known)}."
+    return say(
+        "There is no %(name)s here. There are: %(known)s.",
+        name=_shown(name),
+        known=", ".join(known),
+    )
+
+
+def _no_names(value: object) -> str:
+    return say("This must be names with values, not %(value)s.", value=_shown(value))
 
 
 def _shown(value: object) -> str:
     if value is None:
-        return "nothing"
+        return say("nothing")
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, Mapping):
-        return "names with values"
+        return say("names with values")
     if isinstance(value, list):
-        return "a list"
+        return say("a list")
     text = "".join(char if char.isprintable() else " " for char in str(value))
     if len(text) > _SHOWN_MAX:
         text = f"{text[:_SHOWN_MAX]}…"
-    return f"“{text}”"
+    return say("“%(text)s”", text=text)
 
 
 def _depth(value: object) -> int:

@@ -16,6 +16,7 @@ import yaml
 
 from tasks.errors import InvalidInput
 from tasks.operations.typed_reading import joined
+from tasks.saying import say
 
 #: Values may nest this deep.
 DEPTH_MAX: Final = 12
@@ -30,7 +31,8 @@ class InvalidYaml(InvalidInput):
     """A text is no YAML that is read here; ``line`` counts from 1."""
 
     def __init__(self, line: int, sentence: str) -> None:
-        super().__init__("invalid_yaml", f"Line {line}: {sentence}")
+        told = say("Line %(n)s: %(problem)s", n=str(line), problem=sentence)
+        super().__init__("invalid_yaml", told)
         self.line = line
         self.sentence = sentence
 
@@ -47,7 +49,8 @@ class _Builder:
         self.lines[path] = line
         _refuse_extras(event, line)
         if depth > DEPTH_MAX:
-            raise InvalidYaml(line, f"This nests deeper than {DEPTH_MAX} levels.")
+            deep = say("This nests deeper than %(max)s levels.", max=DEPTH_MAX)
+            raise InvalidYaml(line, deep)
         if isinstance(event, yaml.MappingStartEvent):
             return self._mapping(path, depth)
         if isinstance(event, yaml.SequenceStartEvent):
@@ -60,9 +63,10 @@ class _Builder:
             line = _line_of(event)
             _refuse_extras(event, line)
             if not isinstance(event, yaml.ScalarEvent):
-                raise InvalidYaml(line, "A name is expected here.")
+                raise InvalidYaml(line, say("A name is expected here."))
             if event.value in found:
-                raise InvalidYaml(line, f"“{event.value[:40]}” stands here twice.")
+                twice = say("“%(name)s” stands here twice.", name=event.value[:40])
+                raise InvalidYaml(line, twice)
             place = joined(path, event.value)
             found[event.value] = self.value(next(self.events), place, depth + 1)
             self.lines[place] = line
@@ -90,16 +94,18 @@ def load(text: str) -> tuple[Any, dict[str, int]]:
         value = builder.value(next(events), "", 0)
         next(events)  # the document ends
         if not isinstance(another := next(events), yaml.StreamEndEvent):
-            raise InvalidYaml(_line_of(another), "Only one document is read.")
+            sentence = say("Only one document is read.")
+            raise InvalidYaml(_line_of(another), sentence)
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise InvalidYaml(
-            line, "This holds a character that is not allowed."
+            line, say("This holds a character that is not allowed.")
         ) from error
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
-        raise InvalidYaml(line, f"This is no YAML: {error.problem}.") from error
+        sentence = say("This is no YAML: %(why)s.", why=error.problem)
+        raise InvalidYaml(line, sentence) from error
     return value, builder.lines
 
 
@@ -145,10 +151,10 @@ def _line_of(event: Any) -> int:  # noqa: ANN401  # PyYAML has no types
 def _refuse_extras(event: Any, line: int) -> None:  # noqa: ANN401  # PyYAML has no types
     if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
         raise InvalidYaml(
-            line, "Anchors and aliases (& and *) are not read; repeat it."
+            line, say("Anchors and aliases (& and *) are not read; repeat it.")
         )
     if event.tag is not None:
-        raise InvalidYaml(line, "Tags (!) are not read; leave it out.")
+        raise InvalidYaml(line, say("Tags (!) are not read; leave it out."))
 
 
 def _scalar(event: Any) -> Any:  # noqa: ANN401  # PyYAML has no types

@@ -10,8 +10,9 @@ from tasks.config import Config
 from tasks.errors import InvalidInput
 from tasks.outbound.networks import Address, Network, is_public, is_within
 from tasks.outbound.urls import Target
+from tasks.saying import mark, say
 
-_PRIVATE: Final = (
+_PRIVATE: Final = mark(
     "This address points to a private or local address, which is not allowed. "
     "An administrator can allow its network with WEBHOOK_ALLOW."
 )
@@ -38,11 +39,11 @@ def check_form(target: Target, rules: UrlRules) -> None:
         InvalidInput: ``url_insecure``, ``url_private`` or ``url_port``.
     """
     if target.scheme == "http" and not rules.http:
-        raise _no("url_insecure", "Only https:// addresses are allowed.")
+        raise _no("url_insecure", say("Only https:// addresses are allowed."))
     if target.address is not None:
         check_addresses(target, [target.address], rules)
     elif target.is_home_name and not rules.allow:
-        raise _no("url_private", _PRIVATE)
+        raise _no("url_private", say(_PRIVATE))
     elif target.port not in rules.ports and not rules.allow:
         raise _bad_port(rules)
 
@@ -61,14 +62,16 @@ def check_addresses(
         if is_within(address, rules.allow):
             continue  # an administrator named this network: any port of it is meant
         if not is_public(address):
-            raise _no("url_private", _PRIVATE)
+            raise _no("url_private", say(_PRIVATE))
         if target.port not in rules.ports:
             raise _bad_port(rules)
 
 
 def _bad_port(rules: UrlRules) -> InvalidInput:
     ports = ", ".join(str(port) for port in sorted(rules.ports))
-    return _no("url_port", f"This port is not allowed; allowed are {ports}.")
+    return _no(
+        "url_port", say("This port is not allowed; allowed are %(ports)s.", ports=ports)
+    )
 
 
 def _no(code: str, sentence: str) -> InvalidInput:

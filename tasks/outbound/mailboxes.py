@@ -8,6 +8,8 @@ from typing import Final
 
 from email_validator import EmailNotValidError, validate_email
 
+from tasks.saying import say
+
 ADDRESS_MAX: Final = 254  # characters; RFC 5321
 _LIST: Final = re.compile(r"[,;:<>]")
 
@@ -27,15 +29,17 @@ def read_address(text: str) -> str:
         BadAddress: it is something else.
     """
     if len(text) > ADDRESS_MAX:
-        raise BadAddress(f"An e-mail address has at most {ADDRESS_MAX} characters.")
+        raise BadAddress(
+            say("An e-mail address has at most %(max)s characters.", max=ADDRESS_MAX)
+        )
     if not text.isprintable():
-        raise BadAddress("The e-mail address contains control characters.")
+        raise BadAddress(say("The e-mail address contains control characters."))
     if _LIST.search(text):
-        raise BadAddress("Give one e-mail address, without a name beside it.")
+        raise BadAddress(say("Give one e-mail address, without a name beside it."))
     if text.startswith("-"):
-        raise BadAddress("An e-mail address must not begin with a hyphen.")
+        raise BadAddress(say("An e-mail address must not begin with a hyphen."))
     if text != text.strip():
-        raise BadAddress("The e-mail address has spaces around it.")
+        raise BadAddress(say("The e-mail address has spaces around it."))
     try:
         read = validate_email(
             text,
@@ -48,7 +52,8 @@ def read_address(text: str) -> str:
             test_environment=True,
         )
     except EmailNotValidError as error:
-        raise BadAddress(f"This is not an e-mail address: {error}") from error
+        told = say("This is not an e-mail address: %(error)s", error=error)
+        raise BadAddress(told) from error
     # Always given, since non-ASCII before the @ is refused.
     return read.ascii_email or read.normalized
 

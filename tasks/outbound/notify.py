@@ -17,11 +17,12 @@ from tasks.outbound.hearing import heard
 from tasks.outbound.networks import NotResolved, Resolver, resolve
 from tasks.outbound.places import Place, read_place
 from tasks.outbound.sockets import Watch, watched
+from tasks.saying import mark, say
 from tasks.secrets import SecretBox
 
 TOTAL_SECONDS: Final = 20.0
 #: What is said where the library is not there; ``carillon doctor`` says it as well.
-NOT_INSTALLED: Final = (
+NOT_INSTALLED: Final = mark(
     "Notifications need the Python package apprise, which is not installed here; "
     "install Carillon's requirements again."
 )
@@ -50,7 +51,7 @@ class AppriseNotifier:
         except InvalidInput as error:
             return GiveUp(Reason.BAD_MESSAGE, error.message)
         except ImportError:
-            return TryAgain(NOT_INSTALLED)
+            return TryAgain(say(NOT_INSTALLED))
         try:
             self._check(place)
         except InvalidInput as error:

@@ -16,6 +16,7 @@ from tasks.errors import InvalidInput
 from tasks.outbound.hearing import heard
 from tasks.outbound.services import BY_SCHEME, SERVICES, Service
 from tasks.outbound.urls import URL_MAX, Target, read_url
+from tasks.saying import say
 
 if TYPE_CHECKING:
     from apprise.plugins.base import NotifyBase
@@ -94,12 +95,16 @@ def read_place(address: str) -> Place:
             service = BY_SCHEME[scheme]
             place = _made(service, _plugin(service).parse_url(address))
     if place is None:
-        raise _no("notify_incomplete", "A part of this address is missing or wrong.")
+        raise _no(
+            "notify_incomplete", say("A part of this address is missing or wrong.")
+        )
     if len(place.plugin) > 1:
         raise _no(
             "notify_many",
-            "Give one recipient; write a step for each, so that one that fails is "
-            "tried again alone.",
+            say(
+                "Give one recipient; write a step for each, so that one that fails is "
+                "tried again alone."
+            ),
         )
     return place
 
@@ -140,13 +145,18 @@ def _made(service: Service, results: dict[str, Any] | None) -> Place | None:
 def _refuse_form(address: str) -> str:
     """Return the scheme of an address that may be read at all."""
     if len(address) > URL_MAX:
-        raise _no("too_long", f"The address may have at most {URL_MAX} characters.")
+        raise _no(
+            "too_long",
+            say("The address may have at most %(max)s characters.", max=str(URL_MAX)),
+        )
     if any(char.isspace() or not char.isprintable() for char in address):
-        raise _no("notify_malformed", "Spaces and control characters are not allowed.")
+        raise _no(
+            "notify_malformed", say("Spaces and control characters are not allowed.")
+        )
     try:
         parts = urlsplit(address)
     except ValueError as error:
-        raise _no("notify_malformed", "This is not an address.") from error
+        raise _no("notify_malformed", say("This is not an address.")) from error
     scheme = parts.scheme.lower()
     if scheme != "https" and scheme not in BY_SCHEME:
         raise _unknown()
@@ -154,15 +164,21 @@ def _refuse_form(address: str) -> str:
         if name.lower() not in _ARGUMENTS and name[:1] not in {"+", "-", ":", " "}:
             raise _no(
                 "notify_argument",
-                f"Leave out the part “{name[:40]}” behind the question mark; allowed "
-                f"are {', '.join(sorted(_ARGUMENTS))}.",
+                say(
+                    "Leave out the part “%(name)s” behind the question mark; allowed "
+                    "are %(names)s.",
+                    name=name[:40],
+                    names=", ".join(sorted(_ARGUMENTS)),
+                ),
             )
     return scheme
 
 
 def _unknown() -> InvalidInput:
     known = ", ".join(each.title for each in SERVICES.values())
-    return _no("notify_service", f"Use an address of one of: {known}.")
+    return _no(
+        "notify_service", say("Use an address of one of: %(known)s.", known=known)
+    )
 
 
 def _no(code: str, sentence: str) -> InvalidInput:

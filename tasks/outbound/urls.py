@@ -13,6 +13,7 @@ from urllib3.util import Url, parse_url
 
 from tasks.errors import InvalidInput
 from tasks.outbound.networks import Address
+from tasks.saying import say
 
 URL_MAX: Final = 2048  # characters
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
@@ -67,12 +68,16 @@ def read_url(text: str) -> Target:
     try:
         parts = parse_url(text)
     except LocationParseError as error:
-        raise _no("url_malformed", "This is not a web address.") from error
+        raise _no("url_malformed", say("This is not a web address.")) from error
     scheme = _scheme(parts)
     if authority is None or not parts.host:
-        raise _no("url_malformed", "The address needs a host, as in https://host/path.")
+        raise _no(
+            "url_malformed", say("The address needs a host, as in https://host/path.")
+        )
     if parts.fragment is not None:
-        raise _no("url_malformed", "Leave out the part from # on; it is never sent.")
+        raise _no(
+            "url_malformed", say("Leave out the part from # on; it is never sent.")
+        )
     host, address = _host(parts.host)
     path = (parts.path or "/") + ("" if parts.query is None else f"?{parts.query}")
     return Target(scheme, host, parts.port or _DEFAULT_PORTS[scheme], path, address)
@@ -80,16 +85,21 @@ def read_url(text: str) -> Target:
 
 def _refuse_characters(text: str) -> None:
     if len(text) > URL_MAX:
-        raise _no("too_long", f"The address may have at most {URL_MAX} characters.")
+        raise _no(
+            "too_long",
+            say("The address may have at most %(max)s characters.", max=str(URL_MAX)),
+        )
     if "\\" in text:
-        raise _no("url_malformed", "A backslash is not allowed in the address.")
+        raise _no("url_malformed", say("A backslash is not allowed in the address."))
     if any(char.isspace() or not char.isprintable() for char in text):
-        raise _no("url_malformed", "Spaces and control characters are not allowed.")
+        raise _no(
+            "url_malformed", say("Spaces and control characters are not allowed.")
+        )
 
 
 def _refuse_authority(authority: str) -> None:
     if "@" in authority:
-        raise _no("url_userinfo", "User names are not allowed in the address.")
+        raise _no("url_userinfo", say("User names are not allowed in the address."))
     if "%" in authority:  # an IPv6 zone, or a host in disguise
         raise _odd_host()
     port = _PORT.search(authority)
@@ -97,14 +107,16 @@ def _refuse_authority(authority: str) -> None:
         return
     digits = port.group(1)
     if not (digits.isascii() and digits.isdigit() and 1 <= int(digits[:9]) <= 65_535):
-        raise _no("url_port", "The port must be a number from 1 to 65535.")
+        raise _no("url_port", say("The port must be a number from 1 to 65535."))
 
 
 def _scheme(parts: Url) -> str:
     if parts.scheme is None:
-        raise _no("url_malformed", "The address must begin with https:// and a host.")
+        raise _no(
+            "url_malformed", say("The address must begin with https:// and a host.")
+        )
     if parts.scheme not in _DEFAULT_PORTS:
-        raise _no("url_scheme", "Only https:// addresses are allowed.")
+        raise _no("url_scheme", say("Only https:// addresses are allowed."))
     return parts.scheme
 
 
@@ -119,7 +131,7 @@ def _host(host: str) -> tuple[str, Address | None]:
     if name == "localhost" or name.endswith(".localhost"):
         return name, None
     if name != host.lower() or not name:
-        raise _no("url_host_form", "Leave out the dot at the end of the host.")
+        raise _no("url_host_form", say("Leave out the dot at the end of the host."))
     if _NUMBER.fullmatch(name.rsplit(".", 1)[-1]) or _is_odd_number(name):
         try:
             return name, ipaddress.IPv4Address(name)
@@ -138,7 +150,9 @@ def _is_odd_number(name: str) -> bool:
 
 
 def _odd_host() -> InvalidInput:
-    return _no("url_host_form", "Write the host as a name or as a dotted IPv4 address.")
+    return _no(
+        "url_host_form", say("Write the host as a name or as a dotted IPv4 address.")
+    )
 
 
 def _no(code: str, sentence: str) -> InvalidInput:

@@ -11,7 +11,14 @@ from typing import Any, Final
 from liquid import BoundTemplate
 from liquid.exceptions import LiquidError, ResourceLimitError
 
-from tasks.templating.checking import find_problem, sentence_of, too_big
+from tasks.saying import language, mark, say
+from tasks.templating.checking import (
+    TOO_DEEP,
+    TooBig,
+    find_problem,
+    sentence_of,
+    too_big,
+)
 from tasks.templating.environment import HTML, TEXT, MissingValue, render
 from tasks.templating.markup import as_text, cleaned
 
@@ -21,8 +28,7 @@ BAD: Final = "bad"
 COSTLY: Final = "costly"  # bad, and it took long or much to find out
 #: After so many costly messages of the same templates in a batch, its others are too.
 COSTLY_MAX: Final = 2
-_TOO_DEEP: Final = "The template is nested too deeply; make it simpler."
-_UNREADABLE: Final = "The values for this message cannot be read."
+_UNREADABLE: Final = mark("The values for this message cannot be read.")
 #: Compiled templates that are kept.
 _CACHED: Final = 256
 
@@ -34,10 +40,10 @@ Parts = list[tuple[str, int]]
 class Answers:
     """Knows the templates it was told, and answers one request after the other.
 
-    A request is a line of JSON: ``["begin"]`` starts a batch and ``["source", number,
-    text]`` tells a template; neither has an answer.  ``["render", [[kind, number],
-    …], values]`` and ``["check", text, [name, …]]`` are answered with a line: ``["ok",
-    [text, …]]`` or ``[why, sentence]``.
+    A request is a line of JSON: ``["begin", language]`` starts a batch and ``["source",
+    number, text]`` tells a template; neither has an answer.  ``["render", [[kind,
+    number], …], values]`` and ``["check", text, [name, …], language]`` are answered
+    with a line: ``["ok", [text, …]]`` or ``[why, sentence]``, in that language.
     """
 
     def __init__(self) -> None:
@@ -49,29 +55,33 @@ class Answers:
         try:
             said = self._said(*json.loads(line))
         except (RecursionError, MemoryError):
-            said = [COSTLY, _TOO_DEEP]
+            said = [COSTLY, say(TOO_DEEP)]
         except ValueError:  # of the JSON; templates' own are Liquid's errors
-            said = [BAD, _UNREADABLE]
+            said = [BAD, say(_UNREADABLE)]
         return None if said is None else json.dumps(said).encode() + b"\n"
 
     def _said(self, request: str, *told: Any) -> Said | None:  # noqa: ANN401  # JSON
         match request:
             case "begin":
                 self._costly.clear()
+                language.set(*told)
                 return None
             case "source":
                 number, text = told
                 self._sources[number] = text
                 return None
             case "check":
-                return ["ok", [find_problem(*told)]]
+                *asked, spoken = told
+                language.set(spoken)
+                return ["ok", [find_problem(*asked)]]
             case _:
                 return self._rendered(*told)
 
     def _rendered(self, parts: Parts, values: dict[str, Any]) -> Said:
         templates = str(parts)
         if self._costly[templates] >= COSTLY_MAX:
-            return [COSTLY, "The template is too much; see the other messages of it."]
+            why = say("The template is too much; see the other messages of it.")
+            return [COSTLY, why]
         said = _rendered(parts, values, self._sources)
         if said[0] == COSTLY:
             self._costly[templates] += 1
@@ -87,14 +97,15 @@ def _rendered(parts: Parts, values: dict[str, Any], sources: Mapping[int, str]) 
             written = render(_parsed(kind != "text", source), values)
             texts.append(_KINDS[kind](_writable(written)))
     except MissingValue as error:
-        return [MISSING, f"The message needs {error.name}, which is missing."]
+        why = say("The message needs %(name)s, which is missing.", name=error.name)
+        return [MISSING, why]
     except ResourceLimitError as error:
         return [COSTLY, sentence_of(error, source)]
     except LiquidError as error:
         is_deep = isinstance(error.__cause__, RecursionError | MemoryError)
         return [COSTLY if is_deep else BAD, sentence_of(error, source)]
     except (RecursionError, MemoryError):
-        return [COSTLY, _TOO_DEEP]
+        return [COSTLY, say(TOO_DEEP)]
     return ["ok", texts]
 
 
@@ -114,7 +125,7 @@ _KINDS: Final[Mapping[str, Callable[[str], str]]] = {
 @lru_cache(maxsize=_CACHED)
 def _parsed(is_html: bool, source: str) -> BoundTemplate:
     if (problem := too_big(source)) is not None:
-        raise ResourceLimitError(problem, token=None)
+        raise TooBig(problem, token=None)
     return (HTML if is_html else TEXT).from_string(source)
 
 

@@ -16,6 +16,7 @@ from liquid.exceptions import (
 )
 from liquid.static_analysis import TemplateAnalysis, Variable
 
+from tasks.saying import mark, say
 from tasks.templating.environment import TAG_NAMES, TEXT, render
 from tasks.templating.filters import FILTERS
 from tasks.templating.limits import SOURCE_MAX, TAGS_MAX
@@ -26,8 +27,31 @@ _PARTS: Final = frozenset({"else", "elsif", "when"})
 #: Ends of a path that every list or text has.
 _BUILT_IN: Final = frozenset({"size", "first", "last"})
 _SHOWN: Final = 8  # names listed in a sentence at most
-_TOO_DEEP: Final = "The template is nested too deeply; make it simpler."
-_UNDECODABLE: Final = "The template contains a character that cannot be sent."
+TOO_DEEP: Final = mark("The template is nested too deeply; make it simpler.")
+#: What is said of a filter or tag that is none: with one that is near, or all of them.
+_NEAR: Final = {
+    "filter": mark("there is no filter %(name)s; did you mean %(near)s?"),
+    "tag": mark("there is no tag %(name)s; did you mean %(near)s?"),
+}
+_KNOWN: Final = {
+    "filter": mark("there is no filter %(name)s; there are %(known)s."),
+    "tag": mark("there is no tag %(name)s; there are %(known)s."),
+}
+
+#: Liquid's own limits, in its words.
+_LIMITS: Final = frozenset(
+    {
+        mark("block nesting limit reached"),
+        mark("local namespace limit reached"),
+        mark("loop iteration limit reached"),
+        mark("output stream limit reached"),
+        mark("range literal length limit reached"),
+    }
+)
+
+
+class TooBig(ResourceLimitError):
+    """The template is beyond the limits; its message is a whole sentence."""
 
 
 def find_problem(source: str, variables: Collection[str]) -> str | None:
@@ -44,7 +68,7 @@ def find_problem(source: str, variables: Collection[str]) -> str | None:
     except LiquidError as error:
         return sentence_of(error, source)
     except (RecursionError, MemoryError):
-        return _TOO_DEEP
+        return say(TOO_DEEP)
 
 
 def parse(source: str) -> BoundTemplate:
@@ -54,7 +78,7 @@ def parse(source: str) -> BoundTemplate:
         LiquidError, RecursionError, MemoryError: it is no template, or too big a one.
     """
     if (problem := too_big(source)) is not None:
-        raise ResourceLimitError(problem, token=None)
+        raise TooBig(problem, token=None)
     return TEXT.from_string(source)
 
 
@@ -63,23 +87,26 @@ def too_big(source: str) -> str | None:
     try:
         size = len(source.encode())
     except UnicodeEncodeError:
-        return _UNDECODABLE
+        return say("The template contains a character that cannot be sent.")
     if size > SOURCE_MAX:
-        return f"The template may have at most {SOURCE_MAX // 1000} kB."
+        size_max = SOURCE_MAX // 1000
+        return say("The template may have at most %(max)s kB.", max=size_max)
     if source.count("{{") + source.count("{%") > TAGS_MAX:
-        return f"The template may have at most {TAGS_MAX} tags."
+        return say("The template may have at most %(max)s tags.", max=str(TAGS_MAX))
     return None
 
 
 def sentence_of(error: LiquidError, source: str) -> str:
     """Return what Liquid found, as a sentence with its line."""
-    message = str(error.message or "it cannot be read")
+    message = str(error.message or say("it cannot be read"))
+    if isinstance(error, TooBig):
+        return message
     if isinstance(error, ResourceLimitError):
-        is_sentence = message.startswith("The ")
-        return message if is_sentence else f"The template is too much: {message}."
+        why = say(message) if message in _LIMITS else message
+        return say("The template is too much: %(why)s.", why=why)
     if isinstance(error.__cause__, RecursionError | MemoryError):
-        return _TOO_DEEP
-    words = f"{_where(error, source)}{_in_our_words(message)}"
+        return say(TOO_DEEP)
+    words = _where(error, source, _in_our_words(message))
     stop = "" if words.endswith((".", "?")) else "."
     return f"{words[0].upper()}{words[1:]}{stop}"
 
@@ -88,23 +115,31 @@ def _in_our_words(message: str) -> str:
     if found := re.fullmatch(r"unexpected tag '(.*)'", message, re.DOTALL):
         return _no_such_tag(found.group(1))
     if found := re.match(r"expected tag (\w+), found", message):
-        return f"{{% {found.group(1)} %}} is missing"
+        return say("{%% %(tag)s %%} is missing", tag=found.group(1))
     if found := re.fullmatch(r"unknown filter '(.*)'", message):
         return _no_such("filter", found.group(1), sorted(FILTERS))
     if found := re.match(r"(\w+)\(\) (missing|takes|got)", message):
-        return f"the filter {found.group(1).strip('_')} has too few or too many values"
+        return say(
+            "the filter %(filter)s has too few or too many values",
+            filter=found.group(1).strip("_"),
+        )
     if message == "expected '}}', found end of file":
-        return "}} is missing"
+        return say("}} is missing")
     if message.startswith("expected a primitive expression"):
-        return "a value is missing or not written as one"
-    return message.replace("end of expression", "nothing")
+        return say("a value is missing or not written as one")
+    return message.replace("end of expression", say("nothing"))
 
 
-def _where(error: LiquidError, source: str) -> str:
+def _where(error: LiquidError, source: str, problem: str) -> str:
     token = error.token
     if token is None or token.start_index < 0:
-        return ""
-    return f"Line {_line(source, token.start_index)}: "
+        return problem
+    return _at_line(source, token.start_index, problem)
+
+
+def _at_line(source: str, index: int, problem: str) -> str:
+    n = str(_line(source, index))
+    return say("Line %(n)s: %(problem)s", n=n, problem=problem)
 
 
 def _line(source: str, index: int) -> int:
@@ -113,16 +148,18 @@ def _line(source: str, index: int) -> int:
 
 def _no_such_tag(name: str) -> str:
     if name == "end of expression":
-        return "a block has no end"
+        return say("a block has no end")
     if name.startswith("end") or name in _PARTS:
-        return f"{{% {name} %}} stands outside its block"
+        return say("{%% %(tag)s %%} stands outside its block", tag=name)
     return _no_such("tag", name, TAG_NAMES)
 
 
 def _no_such(kind: str, name: str, known: Sequence[str]) -> str:
     close = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}."
-    return f"there is no {kind} {name[:40]!r}; {hint}"
+    shown = repr(name[:40])
+    if close:
+        return say(_NEAR[kind], name=shown, near=close[0])
+    return say(_KNOWN[kind], name=shown, known=", ".join(known))
 
 
 def _unknown(
@@ -131,18 +168,18 @@ def _unknown(
     for name, spans in analysis.filters.items():
         if name not in FILTERS:
             sentence = _no_such("filter", name, sorted(FILTERS))
-            return f"Line {_line(source, spans[0].index)}: {sentence}"
+            return _at_line(source, spans[0].index, sentence)
     for used in analysis.globals.values():
         for variable in used:
             if (problem := _problem_with(variable, variables)) is not None:
-                return f"Line {_line(source, variable.span.index)}: {problem}"
+                return _at_line(source, variable.span.index, problem)
     return None
 
 
 def _problem_with(variable: Variable, variables: Collection[str]) -> str | None:
     segments = variable.segments
     if not all(isinstance(segment, str | int) for segment in segments):
-        return f"write {variable} with dots, such as guest.name."
+        return say("write %(name)s with dots, such as guest.name.", name=variable)
     names = [str(segment) for segment in segments]
     name = ".".join(names)
     stem = name.rpartition(".")[0] if names[-1] in _BUILT_IN else name
@@ -150,7 +187,11 @@ def _problem_with(variable: Variable, variables: Collection[str]) -> str | None:
         return None
     members = [each for each in variables if each.startswith(f"{name}.")]
     if members:
-        return f"{name} is a group of values; choose one, such as {members[0]}."
+        return say(
+            "%(name)s is a group of values; choose one, such as %(member)s.",
+            name=name,
+            member=members[0],
+        )
     return _no_such_value(name, list(variables))
 
 
@@ -164,12 +205,20 @@ def _is_open(name: str, variables: Collection[str]) -> bool:
 def _no_such_value(name: str, variables: Sequence[str]) -> str:
     close = difflib.get_close_matches(name, variables, n=1, cutoff=0.7)
     if close:
-        return f"there is no value {name[:80]!r}; did you mean {close[0]}?"
+        return say(
+            "there is no value %(name)s; did you mean %(near)s?",
+            name=repr(name[:80]),
+            near=close[0],
+        )
     root = name.partition(".")[0]
     near = [each for each in variables if each.startswith(f"{root}.")] or variables
     more = ", …" if len(near) > _SHOWN else ""
     shown = ", ".join(near[:_SHOWN])
-    return f"there is no value {name[:80]!r}; there are {shown}{more}."
+    return say(
+        "there is no value %(name)s; there are %(known)s.",
+        name=repr(name[:80]),
+        known=f"{shown}{more}",
+    )
 
 
 def _trial(template: BoundTemplate, variables: Collection[str]) -> str | None:

@@ -11,6 +11,8 @@ from liquid import RenderContext
 from liquid.exceptions import FilterArgumentError, FilterValueError
 from liquid.filter import with_context
 
+from tasks.saying import say
+
 _FORMAT_MAX: Final = 100  # characters
 #: The directives that mean the same on every system.
 _DIRECTIVES: Final = re.compile(r"%(-?[dmyHIMSj]|[aAbBcpUwWxXYzZeFT%])")
@@ -49,10 +51,16 @@ def local_time(
 
 def _check_format(pattern: str) -> None:
     if len(pattern) > _FORMAT_MAX:
-        raise FilterArgumentError("a date format has at most 100 signs", token=None)
+        raise FilterArgumentError(
+            say("a date format has at most 100 signs"), token=None
+        )
     if "%" in _DIRECTIVES.sub("", pattern):
         raise FilterArgumentError(
-            f"{pattern!r} is not a date format; write for example '%d.%m.%Y %H:%M'",
+            say(
+                "%(pattern)s is not a date format; write for example "
+                "'%%d.%%m.%%Y %%H:%%M'",
+                pattern=repr(pattern),
+            ),
             token=None,
         )
 
@@ -75,15 +83,15 @@ def _instant(value: object) -> datetime:
         try:
             return datetime.fromisoformat(value.strip())
         except ValueError as error:
-            raise FilterValueError(
-                f"{value[:40]!r} is not a date", token=None
-            ) from error
+            problem = say("%(value)s is not a date", value=repr(value[:40]))
+            raise FilterValueError(problem, token=None) from error
     if isinstance(value, int | float) and not isinstance(value, bool):
         try:
             return datetime.fromtimestamp(value, UTC)
         except (ValueError, OverflowError, OSError) as error:
-            raise FilterValueError("the number is not a date", token=None) from error
-    raise FilterValueError("this value is not a date", token=None)
+            problem = say("the number is not a date")
+            raise FilterValueError(problem, token=None) from error
+    raise FilterValueError(say("this value is not a date"), token=None)
 
 
 def _local(moment: datetime, zone: ZoneInfo | None) -> datetime:
@@ -92,7 +100,7 @@ def _local(moment: datetime, zone: ZoneInfo | None) -> datetime:
     try:
         return moment.astimezone(zone or UTC)
     except OverflowError as error:
-        raise FilterValueError("the date is out of range", token=None) from error
+        raise FilterValueError(say("the date is out of range"), token=None) from error
 
 
 def _zone(named: object, context: RenderContext) -> ZoneInfo | None:
@@ -106,6 +114,5 @@ def _zone(named: object, context: RenderContext) -> ZoneInfo | None:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise FilterArgumentError(
-            f"{name[:64]!r} is not a time zone", token=None
-        ) from error
+        problem = say("%(name)s is not a time zone", name=repr(name[:64]))
+        raise FilterArgumentError(problem, token=None) from error

@@ -29,6 +29,7 @@ from liquid.tag import Tag
 from liquid.undefined import UNDEFINED, Undefined, is_undefined
 from liquid.utils import ReadOnlyChainMap
 
+from tasks.saying import say
 from tasks.templating.filters import FILTERS
 from tasks.templating.limits import (
     LOCALS_MAX,
@@ -74,9 +75,8 @@ class _Context(RenderContext):
         self.stopwatch.check()
         self.n_steps += length
         if self.n_steps > STEPS_MAX:
-            raise LoopIterationLimitError(
-                f"its loops take more than {STEPS_MAX} steps", token=None
-            )
+            problem = say("its loops take more than %(max)s steps", max=str(STEPS_MAX))
+            raise LoopIterationLimitError(problem, token=None)
 
 
 class _Template(BoundTemplate):
@@ -90,7 +90,10 @@ class _OutputNode(liquid_output.OutputNode):
         value = self._value(context)
         if isinstance(value, dict):
             raise FilterValueError(
-                f"{self.expression} is a group of values; choose one of them",
+                say(
+                    "%(name)s is a group of values; choose one of them",
+                    name=self.expression,
+                ),
                 token=self.token,
             )
         return buffer.write(to_liquid_string(value, context.autoescape))

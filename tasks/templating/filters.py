@@ -16,6 +16,7 @@ from liquid.exceptions import (
 from liquid.filter import math_filter
 from liquid.undefined import is_undefined
 
+from tasks.saying import say
 from tasks.templating import dates
 from tasks.templating.limits import ITEMS_MAX, TEXT_MAX, check_size
 
@@ -28,7 +29,7 @@ def _round(number: float, digits: object = 0) -> float:
     """Round to ``digits`` places; Liquid's own computes powers of any size."""
     places = digits if isinstance(digits, int) else 0
     if abs(places) > _DIGITS_MAX:
-        raise FilterArgumentError("round to at most 15 places", token=None)
+        raise FilterArgumentError(say("round to at most 15 places"), token=None)
     return round(number, places) if places else round(number)
 
 
@@ -113,7 +114,7 @@ def _call(name: str, function: Filter, *args: object, **kwargs: object) -> objec
         raise
     except (ArithmeticError, ValueError, LookupError) as error:
         raise FilterValueError(
-            f"{name} cannot work with this value", token=None
+            say("%(filter)s cannot work with this value", filter=name), token=None
         ) from error
 
 
@@ -145,7 +146,7 @@ def _before_split(value: object, args: Sequence[object]) -> None:
 
 def _refuse_if(too_big: bool) -> None:
     if too_big:
-        raise ResourceLimitError("a value grows too big", token=None)
+        raise ResourceLimitError(say("a value grows too big"), token=None)
 
 
 _BEFORE: Final[Mapping[str, Callable[[object, Sequence[object]], None]]] = {

@@ -7,6 +7,8 @@ from typing import Final
 
 from liquid.exceptions import ResourceLimitError
 
+from tasks.saying import say
+
 SOURCE_MAX: Final = 20_000  # bytes
 TAGS_MAX: Final = 500  # {{ }} and {% %} together
 OUTPUT_MAX: Final = 256 * 1024  # bytes
@@ -28,7 +30,7 @@ class Stopwatch:
     def check(self) -> None:
         """Raise ``ResourceLimitError`` when time is up."""
         if time.thread_time() > self._ends:
-            raise ResourceLimitError("it takes too long", token=None)
+            raise ResourceLimitError(say("it takes too long"), token=None)
 
 
 def check_size(value: object) -> None:
@@ -47,4 +49,4 @@ def check_size(value: object) -> None:
     else:
         too_big = False
     if too_big:
-        raise ResourceLimitError("a value grows too big", token=None)
+        raise ResourceLimitError(say("a value grows too big"), token=None)

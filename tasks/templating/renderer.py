@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from tasks.errors import EngineError
+from tasks.saying import language, mark, say
 from tasks.templating.answers import BAD, COSTLY, COSTLY_MAX
 from tasks.templating.process import Process
 
@@ -47,17 +48,17 @@ class Refusal:
 #: The texts in the order of the parts, or why there are none.
 Answer = list[Any] | Refusal
 
-_TOO_BIG: Final = Refusal(BAD, "The values for this message are more than 2 MB.")
-_ODD: Final = Refusal(
-    BAD, "The values for this message are nested too deeply; make them simpler."
+_TOO_BIG: Final = mark("The values for this message are more than 2 MB.")
+_ODD: Final = mark(
+    "The values for this message are nested too deeply; make them simpler."
 )
-_STOPPED: Final = Refusal(COSTLY, "The template is too much: rendering it was stopped.")
+_STOPPED: Final = mark("The template is too much: rendering it was stopped.")
 
 
 #: A request under way: its place in the batch, its parts, its values as JSON.
 _Waiting = tuple[int, tuple[tuple[Kind, str], ...], bytes]
 #: What every child can answer.
-_PROBE: Final = b'["check","",[]]\n'
+_PROBE: Final = b'["check","",[],"en"]\n'
 
 
 class RenderingBroken(EngineError):
@@ -107,7 +108,9 @@ class Renderer:
         Raises:
             RenderingBroken: it cannot be done at all, whatever is asked.
         """
-        line = json.dumps(["check", source, list(names)]).encode() + b"\n"
+        line = (
+            json.dumps(["check", source, list(names), language.get()]).encode() + b"\n"
+        )
         with self._lock:
             heard = self._converse([line], 1) or self._converse([line], 1)
             answer = heard[0] if heard else self._blamed()
@@ -143,13 +146,13 @@ class Renderer:
                 if deaths[each[1]] < COSTLY_MAX:
                     waiting.append(each)
                 else:
-                    answers[each[0]] = _STOPPED
+                    answers[each[0]] = Refusal(COSTLY, say(_STOPPED))
         return answers
 
     def _lines(self, waiting: Sequence[_Waiting]) -> list[bytes]:
         if self._size > _SOURCES_MAX:
             self._end(at_once=False)
-        lines = [b'["begin"]\n']
+        lines = [json.dumps(["begin", language.get()]).encode() + b"\n"]
         for _, parts, values in waiting:
             numbers = [[kind, self._number(source, lines)] for kind, source in parts]
             head = json.dumps(numbers).encode()
@@ -185,7 +188,7 @@ class Renderer:
             raise RenderingBroken(
                 "Templates cannot be rendered: the process ends at once."
             )
-        return _STOPPED
+        return Refusal(COSTLY, say(_STOPPED))
 
     def _end(self, *, at_once: bool) -> None:
         if self._child is not None:
@@ -220,8 +223,9 @@ def _encoded(values: Mapping[str, Any]) -> bytes | Refusal:
     try:
         encoded = json.dumps(dict(values), default=str, skipkeys=True).encode("ascii")
     except (ValueError, RecursionError):  # they contain themselves, or nearly so
-        return _ODD
-    return encoded if len(encoded) <= _VALUES_MAX else _TOO_BIG
+        return Refusal(BAD, say(_ODD))
+    is_good = len(encoded) <= _VALUES_MAX
+    return encoded if is_good else Refusal(BAD, say(_TOO_BIG))
 
 
 #: The renderer of this process.

@@ -6,10 +6,19 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
+from wtforms import SelectChoice
+
 from tasks.models import Rule
+from tasks.saying import later
 
 T = TypeVar("T")
-NUMBER: Final = "Enter a whole number."
+NUMBER: Final = later("Enter a whole number.")
+#: Units of time, the shortest first.
+UNIT_CHOICES: Final = (
+    SelectChoice("minutes", later("minutes")),
+    SelectChoice("hours", later("hours")),
+    SelectChoice("days", later("days")),
+)
 
 
 class FieldGroup:

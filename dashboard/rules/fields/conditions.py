@@ -29,6 +29,7 @@ from tasks.automation.condition_fields import (
 from tasks.automation.condition_rows import WORDS, Match, Operator, match_of, rows_of
 from tasks.automation.triggers import Trigger
 from tasks.models import Rule
+from tasks.saying import later, say
 
 _HINTS: Final = {Kind.DATE: "2026-03-12 14:00", Kind.NUMBER: "7"}
 
@@ -36,9 +37,11 @@ _HINTS: Final = {Kind.DATE: "2026-03-12 14:00", Kind.NUMBER: "7"}
 class ConditionForm(Form):  # type: ignore[misc]  # WTForms has no types
     """One condition; the form around it has the token."""
 
-    field = StringField("Field", render_kw={"list": "condition-fields"})
-    operator = SelectField("Comparison", validate_choice=False, default=Operator.IS)
-    value = StringField("Value", render_kw={"maxlength": VALUE_MAX})
+    field = StringField(later("Field"), render_kw={"list": "condition-fields"})
+    operator = SelectField(
+        later("Comparison"), validate_choice=False, default=Operator.IS
+    )
+    value = StringField(later("Value"), render_kw={"maxlength": VALUE_MAX})
 
     @property
     def is_blank(self) -> bool:
@@ -50,7 +53,7 @@ class ConditionForm(Form):  # type: ignore[misc]  # WTForms has no types
         name = line(self.field.data)
         kind = kind_of(name, trigger) if name and trigger else Kind.TOLD
         self.operator.choices = [
-            SelectChoice(operator, WORDS[operator]) for operator in OPERATORS[kind]
+            SelectChoice(operator, say(WORDS[operator])) for operator in OPERATORS[kind]
         ]
         values = ", ".join(values_of(name))
         self.value.render_kw = {
@@ -63,10 +66,10 @@ class ConditionsFields(FieldGroup):
     """The list of conditions, and how many of them must hold."""
 
     condition_match = RadioField(
-        "Of these conditions",
+        later("Of these conditions"),
         choices=[
-            SelectChoice(Match.ALL, "all must hold"),
-            SelectChoice(Match.ANY, "one is enough"),
+            SelectChoice(Match.ALL, later("all must hold")),
+            SelectChoice(Match.ANY, later("one is enough")),
         ],
         default=Match.ALL,
     )
@@ -159,7 +162,8 @@ def is_of_condition(name: str) -> bool:
 def _warning(name: str, trigger: Trigger | None) -> str:
     if not name or trigger is None or trigger.is_time or not is_told(name, trigger):
         return ""
-    return (
-        f"{name} is no value of ours: only the application that reports the event can "
-        "tell it. Where it does not, the condition does not hold."
+    return say(
+        "%(name)s is no value of ours: only the application that reports the event can "
+        "tell it. Where it does not, the condition does not hold.",
+        name=name,
     )

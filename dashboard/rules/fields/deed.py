@@ -14,6 +14,7 @@ from dashboard.rules.fields.notify import NotifyFields
 from dashboard.rules.fields.start_lane import StartLaneFields
 from dashboard.rules.fields.webhook import WebhookFields
 from tasks.models import Rule
+from tasks.saying import later
 
 #: Action -> the group of its settings; the partial is ``_fields_<action>.html``.
 ACTION_GROUPS: Final[Mapping[str, type[ActionFields]]] = {
@@ -27,7 +28,7 @@ ACTION_GROUPS: Final[Mapping[str, type[ActionFields]]] = {
 class DeedFields(EmailFields, WebhookFields, NotifyFields, StartLaneFields):
     """The action, and the fields of all actions, of which the chosen one's count."""
 
-    action = SelectField("Do this", choices=action_choices(), default="email")
+    action = SelectField(later("Do this"), choices=action_choices, default="email")
 
     @property
     def chosen(self) -> Iterator[Field]:

@@ -14,6 +14,7 @@ from wtforms import (
 )
 
 from dashboard.rules.fields.base import ActionFields, line, lines
+from tasks.saying import later
 
 #: Settings that are on or off; what is off is not kept.
 _SWITCHES: Final = ("look", "calendar", "transactional")
@@ -29,42 +30,48 @@ class EmailFields(ActionFields):
     unsaid = MappingProxyType({"look": False})
 
     recipient = RadioField(
-        "To",
+        later("To"),
         choices=[
-            SelectChoice("guest", "The guest"),
-            SelectChoice("host", "The podcast’s host"),
-            SelectChoice("contact", "The contact (outreach)"),
-            SelectChoice("agent", "The agent (outreach)"),
-            SelectChoice("fixed", "This address"),
+            SelectChoice("guest", later("The guest")),
+            SelectChoice("host", later("The podcast’s host")),
+            SelectChoice("contact", later("The contact (outreach)")),
+            SelectChoice("agent", later("The agent (outreach)")),
+            SelectChoice("fixed", later("This address")),
         ],
         default="guest",
         validate_choice=False,  # the action says it better
     )
-    address = StringField("Address", render_kw={"inputmode": "email"})
-    subject = StringField("Subject", render_kw={"maxlength": 1000})
-    text = TextAreaField("Text", render_kw={"rows": 10})
+    address = StringField(later("Address"), render_kw={"inputmode": "email"})
+    subject = StringField(later("Subject"), render_kw={"maxlength": 1000})
+    text = TextAreaField(later("Text"), render_kw={"rows": 10})
     html = TextAreaField(
-        "HTML",
-        description="Optional. With it the text may stay empty: it is then made from "
-        "the HTML.",
+        later("HTML"),
+        description=later(
+            "Optional. With it the text may stay empty: it is then made from the HTML."
+        ),
         render_kw={"rows": 8, "spellcheck": "false"},
     )
     look = BooleanField(
-        "Send it in the built-in layout",
+        later("Send it in the built-in layout"),
         default=True,
-        description="Your words in a frame that fits every screen, light and dark, "
-        "with the congregation’s name above. Without it the mail goes out as it is "
-        "written.",
+        description=later(
+            "Your words in a frame that fits every screen, light and dark, with the "
+            "congregation’s name above. Without it the mail goes out as it is written."
+        ),
     )
     calendar = BooleanField(
-        "Attach the booking’s calendar file",
-        description="Calendars take it up, move it when the booking moves and remove "
-        "it when it is cancelled, if your mails about that bring the file as well.",
+        later("Attach the booking’s calendar file"),
+        description=later(
+            "Calendars take it up, move it when the booking moves and remove it when "
+            "it is cancelled, if your mails about that bring the file as well."
+        ),
     )
     transactional = BooleanField(
-        "It is about something they arranged, such as their own booking",
-        description="Then it has no link to unsubscribe, and goes to those who did, "
-        "too. Never to an address that an operator stopped.",
+        later("It is about something they arranged, such as their own booking"),
+        description=later(
+            "Then it has no link to unsubscribe, and goes to those who did, too. "
+            "Never to an address that an operator stopped."
+        ),
     )
 
     def settings(self) -> dict[str, Any]:

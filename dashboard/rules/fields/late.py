@@ -9,6 +9,7 @@ from wtforms import IntegerField, RadioField, SelectChoice
 from dashboard.rules.fields.base import NUMBER, FieldGroup
 from dashboard.rules.fields.what import WhatFields
 from tasks.models import LatePolicy, Rule
+from tasks.saying import later
 
 _HELPS: Final = "helps"
 _LIMIT: Final = "limit"
@@ -21,26 +22,26 @@ class LateFields(FieldGroup):
     """Lateness; on the page for ``time.*`` triggers only."""
 
     late_policy = RadioField(
-        "When its moment has passed already as it learns of the date",
+        later("When its moment has passed already as it learns of the date"),
         choices=[
-            SelectChoice(LatePolicy.SKIP, "Skip it"),
+            SelectChoice(LatePolicy.SKIP, later("Skip it")),
             SelectChoice(
-                LatePolicy.SEND_NOW, "Act at once, if the date is still ahead"
+                LatePolicy.SEND_NOW, later("Act at once, if the date is still ahead")
             ),
         ],
         default=LatePolicy.SKIP,
     )
     late_kind = RadioField(
-        "When it could not act in time, because the worker was away",
+        later("When it could not act in time, because the worker was away"),
         choices=[
-            SelectChoice(_HELPS, "Act while it still helps"),
-            SelectChoice(_LIMIT, "Act up to some minutes late"),
-            SelectChoice(_NEVER, "Skip it"),
+            SelectChoice(_HELPS, later("Act while it still helps")),
+            SelectChoice(_LIMIT, later("Act up to some minutes late")),
+            SelectChoice(_NEVER, later("Skip it")),
         ],
         default=_HELPS,
     )
     late_limit = IntegerField(
-        "Minutes late at most",
+        later("Minutes late at most"),
         invalid_value_message=NUMBER,
         render_kw={"min": 5, "inputmode": "numeric"},
     )

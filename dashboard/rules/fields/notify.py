@@ -7,6 +7,7 @@ from typing import Any
 from wtforms import StringField, TextAreaField
 
 from dashboard.rules.fields.base import ActionFields, line, lines
+from tasks.saying import later
 
 
 class NotifyFields(ActionFields):
@@ -15,17 +16,21 @@ class NotifyFields(ActionFields):
     names: tuple[str, ...] = ("target", "title", "words")
 
     target = StringField(
-        "Address to notify",
-        description="Of Apprise, such as discord://id/token, or what the service gives "
-        "you to copy. It is kept encrypted: later only its end is shown.",
+        later("Address to notify"),
+        description=later(
+            "Of Apprise, such as discord://id/token, or what the service gives you to "
+            "copy. It is kept encrypted: later only its end is shown."
+        ),
         render_kw={
             "autocomplete": "off",
             "spellcheck": "false",
             "placeholder": "ntfys://ntfy.example.org/topic",
         },
     )
-    title = StringField("Title", description="Optional.", render_kw={"maxlength": 1000})
-    words = TextAreaField("Message", render_kw={"rows": 4})
+    title = StringField(
+        later("Title"), description=later("Optional."), render_kw={"maxlength": 1000}
+    )
+    words = TextAreaField(later("Message"), render_kw={"rows": 4})
 
     def settings(self) -> dict[str, Any]:
         """Return the notification's settings."""

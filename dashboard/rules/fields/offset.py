@@ -7,27 +7,28 @@ from typing import Any
 from wtforms import IntegerField, SelectField, StringField
 from wtforms.widgets import TimeInput
 
-from dashboard.rules.fields.base import NUMBER, FieldGroup, line
+from dashboard.rules.fields.base import NUMBER, UNIT_CHOICES, FieldGroup, line
 from dashboard.rules.fields.what import WhatFields
 from tasks.models import OffsetUnit, Rule
+from tasks.saying import later
 
 
 class OffsetFields(FieldGroup):
     """The distance from the date; on the page for ``time.*`` triggers only."""
 
     offset_value = IntegerField(
-        "How long",
+        later("How long"),
         invalid_value_message=NUMBER,
         default=24,
         render_kw={"min": 0, "inputmode": "numeric"},
     )
     offset_unit = SelectField(
-        "Unit", choices=[unit.value for unit in OffsetUnit], default=OffsetUnit.HOURS
+        later("Unit"), choices=UNIT_CHOICES, default=OffsetUnit.HOURS
     )
     offset_at = StringField(
-        "At this time of day",
+        later("At this time of day"),
         widget=TimeInput(),
-        description="Empty: at that of the date.",
+        description=later("Empty: at that of the date."),
     )
 
     def said(self) -> dict[str, Any]:

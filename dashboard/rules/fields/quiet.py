@@ -9,18 +9,19 @@ from wtforms.widgets import TimeInput
 
 from dashboard.rules.fields.base import FieldGroup, line
 from tasks.models import QuietPolicy, Rule
+from tasks.saying import later
 
 
 class QuietFields(FieldGroup):
     """Quiet hours, for any trigger."""
 
-    quiet_from = StringField("Quiet from", widget=TimeInput())
-    quiet_until = StringField("Quiet until", widget=TimeInput())
+    quiet_from = StringField(later("Quiet from"), widget=TimeInput())
+    quiet_until = StringField(later("Quiet until"), widget=TimeInput())
     quiet_policy = RadioField(
-        "What falls into the quiet hours",
+        later("What falls into the quiet hours"),
         choices=[
-            SelectChoice(QuietPolicy.WAIT, "Waits until they end"),
-            SelectChoice(QuietPolicy.SKIP, "Is skipped"),
+            SelectChoice(QuietPolicy.WAIT, later("Waits until they end")),
+            SelectChoice(QuietPolicy.SKIP, later("Is skipped")),
         ],
         default=QuietPolicy.WAIT,
     )

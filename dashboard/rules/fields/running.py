@@ -16,6 +16,7 @@ from tasks.operations.rule_limits import (
     RETRY_FIRST_MAX,
     RETRY_LONGEST_MAX,
 )
+from tasks.saying import later
 
 _NAMES: Final = (
     "max_attempts",
@@ -30,35 +31,39 @@ class RunningFields(FieldGroup):
     """Attempts, the pauses between them, and how often it acts at most."""
 
     max_attempts = IntegerField(
-        "Attempts",
+        later("Attempts"),
         invalid_value_message=NUMBER,
         default=5,
-        description=f"1 to {ATTEMPTS_MAX}. How often it is tried before it counts as "
-        "failed.",
+        description=later(
+            "1 to %(max)s. How often it is tried before it counts as failed.",
+            max=ATTEMPTS_MAX,
+        ),
         render_kw={"min": 1, "max": ATTEMPTS_MAX},
     )
     retry_first_seconds = IntegerField(
-        "First pause, in seconds",
+        later("First pause, in seconds"),
         invalid_value_message=NUMBER,
         default=30,
-        description="The longest pause after the first failure; it doubles each time.",
+        description=later(
+            "The longest pause after the first failure; it doubles each time."
+        ),
         render_kw={"min": 1, "max": RETRY_FIRST_MAX},
     )
     retry_longest_minutes = IntegerField(
-        "Longest pause, in minutes",
+        later("Longest pause, in minutes"),
         invalid_value_message=NUMBER,
         default=360,
         render_kw={"min": 1, "max": RETRY_LONGEST_MAX},
     )
     rate_limit = IntegerField(
-        "At most this often",
+        later("At most this often"),
         [Optional()],
         invalid_value_message=NUMBER,
-        description="Empty: as often as it is asked to.",
+        description=later("Empty: as often as it is asked to."),
         render_kw={"min": 1, "max": RATE_MAX},
     )
     rate_window_minutes = IntegerField(
-        "within this many minutes",
+        later("within this many minutes"),
         invalid_value_message=NUMBER,
         default=60,
         render_kw={"min": 1, "max": RATE_WINDOW_MAX},
@@ -89,5 +94,7 @@ class RunningFields(FieldGroup):
 class BeginningFields(FieldGroup):
     """What is asked at the saving and kept nowhere."""
 
-    enabled = BooleanField("Switch it on at once", default=True)
-    also_coming = BooleanField("Plan it also for what is in the calendar already")
+    enabled = BooleanField(later("Switch it on at once"), default=True)
+    also_coming = BooleanField(
+        later("Plan it also for what is in the calendar already")
+    )

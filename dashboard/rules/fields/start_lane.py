@@ -8,10 +8,11 @@ from wtforms import SelectChoice, SelectField
 
 from dashboard.rules.fields.base import ActionFields
 from tasks.automation.actions import START_LANE
+from tasks.saying import later, say
 
 
 def _lanes() -> list[SelectChoice]:
-    return [SelectChoice(name, title) for name, title in START_LANE.lanes.items()]
+    return [SelectChoice(name, say(title)) for name, title in START_LANE.lanes.items()]
 
 
 class StartLaneFields(ActionFields):
@@ -20,10 +21,12 @@ class StartLaneFields(ActionFields):
     names: tuple[str, ...] = ("lane",)
 
     lane = SelectField(
-        "Lane",
+        later("Lane"),
         choices=_lanes,  # asked for when a form is made: the console tells them
         validate_choice=False,  # the action says it better
-        description="Asks for one sweep, as “Sweep now” does on the lane’s page.",
+        description=later(
+            "Asks for one sweep, as “Sweep now” does on the lane’s page."
+        ),
     )
 
     def settings(self) -> dict[str, Any]:

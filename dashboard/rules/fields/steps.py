@@ -12,16 +12,16 @@ from wtforms import (
     FormField,
     HiddenField,
     IntegerField,
-    SelectChoice,
     SelectField,
 )
 
-from dashboard.rules.fields.base import NUMBER, FieldGroup, read
+from dashboard.rules.fields.base import NUMBER, UNIT_CHOICES, FieldGroup, read
 from dashboard.rules.fields.deed import DeedFields, shown_deed
 from tasks.automation.steps import Step, later_steps
 from tasks.models import Rule
 from tasks.operations.rule_limits import ATTEMPTS_MAX
 from tasks.operations.rule_steps import DELAY_MAX, STEPS_MAX, StepChange
+from tasks.saying import later
 
 #: Minutes in each unit, the longest first.
 _UNITS: Final[Mapping[str, int]] = {"days": 1440, "hours": 60, "minutes": 1}
@@ -35,18 +35,18 @@ class StepForm(DeedFields, Form):  # type: ignore[misc]  # WTForms has no types
     # Of a step that the rule has; empty for a new one.
     number = HiddenField()
     delay_value = IntegerField(
-        "After",
+        later("After"),
         invalid_value_message=NUMBER,
         default=2,
         render_kw={"min": 0, "inputmode": "numeric"},
     )
     delay_unit = SelectField(
-        "Unit",
-        choices=[SelectChoice(unit, unit) for unit in ("minutes", "hours", "days")],
+        later("Unit"),
+        choices=UNIT_CHOICES,
         default="days",
     )
     max_attempts = IntegerField(
-        "Attempts",
+        later("Attempts"),
         invalid_value_message=NUMBER,
         default=5,
         render_kw={"min": 1, "max": ATTEMPTS_MAX},

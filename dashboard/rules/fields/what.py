@@ -13,25 +13,28 @@ from dashboard.rules.scope import SEVERAL, RuleScope
 from tasks.automation.triggers import TRIGGERS, Trigger
 from tasks.models import Rule
 from tasks.operations.rule_fields import NAME_MAX
+from tasks.saying import later
 
 
 class WhatFields(FieldGroup):
     """The choices that the rest of the form adapts to."""
 
-    name = StringField("Name", render_kw={"maxlength": NAME_MAX, "autocomplete": "off"})
-    scope = SelectField("Applies to", validate_choice=False)
+    name = StringField(
+        later("Name"), render_kw={"maxlength": NAME_MAX, "autocomplete": "off"}
+    )
+    scope = SelectField(later("Applies to"), validate_choice=False)
     # Counts when the scope says "several".
     podcasts = SelectMultipleField(
-        "These podcasts",
+        later("These podcasts"),
         validate_choice=False,  # the engine says it better
         widget=ListWidget(prefix_label=False),
         option_widget=CheckboxInput(),
     )
     trigger_type = SelectField(
-        "When",
-        choices=trigger_choices(),
+        later("When"),
+        choices=trigger_choices,
         default="booking.confirmed",
-        invalid_choice_message="Choose what starts the rule.",
+        invalid_choice_message=later("Choose what starts the rule."),
     )
 
     @property

@@ -13,6 +13,7 @@ from tasks.automation.actions.start_lane import StartLaneAction
 from tasks.automation.actions.webhook import WebhookAction
 from tasks.config import Config
 from tasks.errors import InvalidInput
+from tasks.saying import say
 
 _EMAIL: Final = EmailAction()
 _WEBHOOK: Final = WebhookAction()
@@ -76,7 +77,6 @@ def preview(
         InvalidInput: there is no such action (``unknown_action``).
     """
     if action not in ACTIONS:
-        raise InvalidInput(
-            "unknown_action", f"There is no action {action[:40]!r}.", field="action"
-        )
+        problem = say("There is no action %(name)s.", name=repr(action[:40]))
+        raise InvalidInput("unknown_action", problem, field="action")
     return ACTIONS[action].compose(settings, context)

@@ -9,6 +9,7 @@ from typing import Any, Final
 from tasks.automation.actions.base import CannotCompose
 from tasks.automation.triggers import TRIGGERS
 from tasks.models.reason import Reason
+from tasks.saying import say
 
 #: Bookings in these states have a place in calendars, or had one.
 _STATES: Final = frozenset({"requested", "confirmed", "cancelled"})
@@ -65,7 +66,10 @@ def _check(name: str, instant: object) -> None:
         pass
     raise CannotCompose(
         Reason.BAD_MESSAGE,
-        f"The calendar file needs booking.{name} as an instant with its offset.",
+        say(
+            "The calendar file needs %(field)s as an instant with its offset.",
+            field=f"booking.{name}",
+        ),
     )
 
 

@@ -23,15 +23,28 @@ from tasks.automation.actions.mail_parts import (
 from tasks.automation.triggers import TRIGGERS, Trigger
 from tasks.models.reason import Reason
 from tasks.outbound.mailboxes import BadAddress, read_address
+from tasks.saying import mark, say
 from tasks.templating.renderer import Request
 
-#: Who a mail can go to: word in the settings -> title for operators.
+#: Who a mail can go to: word in the settings -> what is said when there is no address.
 RECIPIENTS: Final[Mapping[str, str]] = {
-    "guest": "The guest",
-    "host": "The podcast's host",
-    "contact": "The contact",
-    "agent": "The agent",
-    "fixed": "A fixed address",
+    "guest": mark("The guest has no e-mail address on record."),
+    "host": mark("The podcast's host has no e-mail address on record."),
+    "contact": mark("The contact has no e-mail address on record."),
+    "agent": mark("The agent has no e-mail address on record."),
+    "fixed": mark("A fixed address has no e-mail address on record."),
+}
+_NO_ADDRESS: Final = mark("The recipient has no e-mail address on record.")
+#: Whom the subjects of triggers know.
+_OF_NOBODY: Final = mark("%(trigger)s knows nobody; choose a fixed address.")
+_OF_CONTACTS: Final = mark(
+    "%(trigger)s knows a contact and an agent; choose one of them."
+)
+_OF_GUESTS: Final = mark("%(trigger)s knows a guest and a host; choose one of them.")
+_EMPTY: Final[Mapping[str, str]] = {
+    "subject": mark("The subject is empty."),
+    "text": mark("The text is empty."),
+    "html": mark("The html is empty."),
 }
 #: Where the address of each stands in a context, first found wins.
 _PLACES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
@@ -56,7 +69,7 @@ class EmailAction:
     """
 
     name = "email"
-    title = "Send an e-mail"
+    title = mark("Send an e-mail")
     keeps_body = False  # a mail says what is true when it leaves
     is_within = False
 
@@ -69,11 +82,11 @@ class EmailAction:
             written = source(settings, field)
             if not written.strip():
                 if field not in may_be_empty(settings):
-                    problems[field] = f"The {field} is empty."
+                    problems[field] = say(_EMPTY[field])
             elif (problem := messages.check_template(written, variables)) is not None:
                 problems[field] = problem
         if settings.get("calendar") and not can_invite(trigger_type):
-            problems["calendar"] = (
+            problems["calendar"] = say(
                 "Only mails about bookings can bring a calendar file."
             )
         return problems
@@ -129,10 +142,8 @@ class EmailAction:
     ) -> str | CannotCompose:
         given = self.recipient(settings, context)
         if given is None:
-            who = RECIPIENTS.get(str(settings.get("recipient")), "The recipient")
-            return CannotCompose(
-                Reason.NO_RECIPIENT, f"{who} has no e-mail address on record."
-            )
+            nobody = RECIPIENTS.get(str(settings.get("recipient")), _NO_ADDRESS)
+            return CannotCompose(Reason.NO_RECIPIENT, say(nobody))
         try:
             return read_address(given)
         except BadAddress as error:
@@ -144,18 +155,19 @@ def _check_recipient(
 ) -> dict[str, str]:
     who = settings.get("recipient")
     if who not in RECIPIENTS:
-        return {"recipient": f"Choose one of {', '.join(RECIPIENTS)}."}
+        known = ", ".join(RECIPIENTS)
+        return {"recipient": say("Choose one of %(words)s.", words=known)}
     if trigger and trigger.subject == "work" and who != "fixed":
-        return {"recipient": f"{trigger.name} knows nobody; choose a fixed address."}
+        return {"recipient": say(_OF_NOBODY, trigger=trigger.name)}
     is_outreach = trigger is not None and trigger.subject == "contact"
     if trigger and who != "fixed" and is_outreach != (who in _OF_OUTREACH):
-        known = "a contact and an agent" if is_outreach else "a guest and a host"
-        return {"recipient": f"{trigger.name} knows {known}; choose one of them."}
+        known = _OF_CONTACTS if is_outreach else _OF_GUESTS
+        return {"recipient": say(known, trigger=trigger.name)}
     if who != "fixed":
         return {}
     address = str(settings.get("address") or "")
     if not address:
-        return {"address": "Give the address that the mail goes to."}
+        return {"address": say("Give the address that the mail goes to.")}
     try:
         read_address(address)
     except BadAddress as error:

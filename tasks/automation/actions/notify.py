@@ -20,10 +20,11 @@ from tasks.outbound import places
 from tasks.outbound.guard import UrlRules, check_addresses, check_form
 from tasks.outbound.networks import NotResolved, Resolver, resolve
 from tasks.outbound.notify import NOT_INSTALLED
+from tasks.saying import mark, say
 from tasks.templating.renderer import Kind, Request
 
 _LOOKUP_SECONDS: Final = 2.0  # an operator waits for it
-_ABSENT: Final = "Give the address to notify, such as discord://id/token."
+_ABSENT: Final = mark("Give the address to notify, such as discord://id/token.")
 
 
 class NotifyAction:
@@ -34,7 +35,7 @@ class NotifyAction:
     """
 
     name = "notify"
-    title = "Notify a chat or phone"
+    title = mark("Notify a chat or phone")
     keeps_body = False  # it says what is true when it leaves
     is_within = False
     secret_setting = "target"  # noqa: S105  # the name of a setting
@@ -68,7 +69,7 @@ class NotifyAction:
             if source.strip():
                 sentence = messages.check_template(source, variables)
             else:
-                sentence = "The message is empty." if field == "words" else None
+                sentence = say("The message is empty.") if field == "words" else None
             if sentence is not None:
                 problems[field] = sentence
         return problems
@@ -120,7 +121,7 @@ class NotifyAction:
     def _wrong_target(self, target: str) -> str | None:
         """Return what is wrong with an address; sending looks again."""
         if not target:
-            return _ABSENT
+            return say(_ABSENT)
         if self.is_mask(target):
             return None  # kept as it is; whether there is one, the saving sees
         try:
@@ -134,7 +135,7 @@ class NotifyAction:
         except InvalidInput as error:
             return error.message
         except ImportError:
-            return NOT_INSTALLED
+            return say(NOT_INSTALLED)
         except NotResolved:
             return None  # it may be registered tomorrow; sending says so if it is not
         return None

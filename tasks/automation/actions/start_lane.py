@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from tasks.automation.actions.base import Effects, Envelope, Outcome, TryAgain
+from tasks.saying import mark, say
 
 
 class StartLaneAction:
@@ -19,7 +20,7 @@ class StartLaneAction:
     """
 
     name = "start_lane"
-    title = "Start a lane"
+    title = mark("Start a lane")
     keeps_body = False
     is_within = True
 
@@ -42,8 +43,8 @@ class StartLaneAction:
         """Return what is wrong with the choice: field name -> sentence."""
         if settings.get("lane") in self._lanes:
             return {}
-        known = ", ".join(self._lanes.values())
-        return {"lane": f"Choose the lane to start: {known}."}
+        known = ", ".join(say(title) for title in self._lanes.values())
+        return {"lane": say("Choose the lane to start: %(lanes)s.", lanes=known)}
 
     def recipient(
         self, settings: Mapping[str, Any], context: Mapping[str, Any]
@@ -57,8 +58,9 @@ class StartLaneAction:
     ) -> dict[str, Any]:
         """Return ``lane`` and a sentence; whether it may be started, starting sees."""
         lane = str(settings.get("lane") or "")
-        title = self._lanes.get(lane, lane)
-        return {"lane": lane, "text": f"Asks for one sweep of the lane {title}."}
+        title = say(self._lanes.get(lane, lane))
+        text = say("Asks for one sweep of the lane %(lane)s.", lane=title)
+        return {"lane": lane, "text": text}
 
     def act(
         self, message: Mapping[str, Any], envelope: Envelope, effects: Effects

@@ -12,6 +12,7 @@ from tasks.models.reason import Reason
 from tasks.outbound.guard import UrlRules, check_addresses, check_form
 from tasks.outbound.networks import NotResolved, Resolver, resolve
 from tasks.outbound.urls import read_url
+from tasks.saying import mark, say
 
 _LOOKUP_SECONDS: Final = 2.0  # an operator waits for it
 _RECIPIENT_MAX: Final = 320  # characters of an execution's recipient
@@ -27,7 +28,7 @@ class WebhookAction:
     """
 
     name = "webhook"
-    title = "Call a webhook"
+    title = mark("Call a webhook")
     keeps_body = True
     is_within = False
 
@@ -49,7 +50,9 @@ class WebhookAction:
         url = str(settings.get("url") or "")
         if not url:
             return {
-                "url": "Give the address to call, such as https://example.org/hook."
+                "url": say(
+                    "Give the address to call, such as https://example.org/hook."
+                )
             }
         try:
             target = read_url(url)

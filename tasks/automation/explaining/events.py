@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-from tasks.automation.entities import kind_of
+from tasks.automation.entities import Kind, kind_of
 from tasks.automation.explaining.parts import (
     Check,
     Facts,
@@ -14,15 +14,38 @@ from tasks.automation.explaining.parts import (
     sentence_of,
     status_of,
     when,
-    with_article,
 )
 from tasks.automation.triggers import Trigger
 from tasks.models.event import Decision, DecisionOutcome, Event
-from tasks.models.reason import Reason
+from tasks.models.reason import SENTENCES, Reason
 from tasks.models.rule import Rule
+from tasks.saying import mark, say
 
 #: Reasons that are about an instant: then they were true, by now they may not be.
 _AT_THAT_TIME: Final = frozenset({Reason.RULE_DISABLED, Reason.OUT_OF_SCOPE})
+
+#: What triggers are about, in the middle of a sentence.
+_ABOUT: Final = {
+    "booking": mark("a booking"),
+    "episode": mark("an episode"),
+    "guest": mark("a guest"),
+    "contact": mark("a contact"),
+    "work": mark("a work"),
+}
+_NOT_NAMED: Final[Mapping[Kind, str]] = {
+    "booking": mark(
+        "The rule waits for %(trigger)s, which is about %(about)s; none was reported "
+        "that names this booking."
+    ),
+    "episode": mark(
+        "The rule waits for %(trigger)s, which is about %(about)s; none was reported "
+        "that names this episode."
+    ),
+    "guest": mark(
+        "The rule waits for %(trigger)s, which is about %(about)s; none was reported "
+        "that names this guest."
+    ),
+}
 
 
 def of_event(facts: Facts, trigger: Trigger) -> Iterator[Check]:
@@ -33,7 +56,11 @@ def of_event(facts: Facts, trigger: Trigger) -> Iterator[Check]:
         return
     yield Check(
         Holds.YES,
-        f"{trigger.name} was reported on {when(event.created_at)}.",
+        say(
+            "%(trigger)s was reported on %(when)s.",
+            trigger=trigger.name,
+            when=when(event.created_at),
+        ),
         Link("event", event.id),
     )
     decision = facts.decision
@@ -45,45 +72,55 @@ def of_event(facts: Facts, trigger: Trigger) -> Iterator[Check]:
             Holds.NO, _said_no(decision), Link("execution", first) if first else None
         )
     else:
-        yield Check(Holds.YES, "The rule fired.")
+        yield Check(Holds.YES, say("The rule fired."))
 
 
 def _never(facts: Facts, trigger: Trigger) -> str:
     kind = kind_of(facts.record)
     if trigger.subject != kind:
-        return (
-            f"The rule waits for {trigger.name}, which is about "
-            f"{with_article(trigger.subject)}; none was reported that names this "
-            f"{kind}."
-        )
+        about = say(_ABOUT[trigger.subject])
+        return say(_NOT_NAMED[kind], trigger=trigger.name, about=about)
     since = facts.kept_since
+    status = status_of(facts.record)
     if since is not None and facts.record.created_at < since:
-        return (
-            f"No {trigger.name} is known of it{status_of(facts.record)}. What was "
-            f"reported before {when(since)} is no longer kept."
+        return say(
+            "No %(trigger)s is known of it%(status)s. What was reported before "
+            "%(when)s is no longer kept.",
+            trigger=trigger.name,
+            status=status,
+            when=when(since),
         )
-    return f"No {trigger.name} was ever reported for it{status_of(facts.record)}."
+    return say(
+        "No %(trigger)s was ever reported for it%(status)s.",
+        trigger=trigger.name,
+        status=status,
+    )
 
 
 def why_undecided(rule: Rule, event: Event) -> str:
     """Return why a rule of the event's trigger left no decision about it."""
     if not rule.covers(event.podcast_id):
-        return "The rule belongs to another podcast."
+        return say(SENTENCES[Reason.OUT_OF_SCOPE])
     if rule.created_at > event.created_at:
-        return (
-            f"The rule was made on {when(rule.created_at)}, after that: rules do not "
-            "act on what was before them."
+        return say(
+            "The rule was made on %(when)s, after that: rules do not act on what was "
+            "before them.",
+            when=when(rule.created_at),
         )
     if rule.version > 1 and rule.updated_at > event.created_at:
-        return (
-            f"The rule was changed on {when(rule.updated_at)}, after that, and did not "
-            "wait for this before."
+        return say(
+            "The rule was changed on %(when)s, after that, and did not wait for this "
+            "before.",
+            when=when(rule.updated_at),
         )
-    return "Nothing is noted of what the rule made of it: it is too long ago."
+    return say("Nothing is noted of what the rule made of it: it is too long ago.")
 
 
 def _said_no(decision: Decision) -> str:
     sentence = sentence_of(decision.reason, decision.detail)
     if decision.reason in _AT_THAT_TIME:
-        return f"When it was reported, the rule said no. At that time: {sentence}"
-    return f"When it was reported, the rule said no: {sentence}"
+        return say(
+            "When it was reported, the rule said no. At that time: %(why)s",
+            why=sentence,
+        )
+    return say("When it was reported, the rule said no: %(why)s", why=sentence)

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from typing import Final
 
 from tasks.automation.explaining.parts import (
     Check,
     Facts,
     Holds,
     Link,
+    end_of,
     sentence_of,
     when,
 )
-from tasks.models.execution import ExecutionState
+from tasks.models.execution import Execution, ExecutionState
 from tasks.models.scheduled_job import JobState
+from tasks.saying import mark, say
+
+#: What things wait for, in the middle of a sentence.
+_LANES: Final = {
+    "executions": mark("executions"),
+    "scheduled_jobs": mark("scheduled jobs"),
+}
 
 
 def of_execution(facts: Facts, now: datetime) -> Iterator[Check]:
@@ -22,24 +31,42 @@ def of_execution(facts: Facts, now: datetime) -> Iterator[Check]:
     row = facts.execution
     if row is None:
         return
-    link, to = (
-        Link("execution", row.id),
-        f" for {row.recipient}" if row.recipient else "",
-    )
+    link = Link("execution", row.id)
     match row.state:
         case ExecutionState.SUCCEEDED:
-            at = when(row.settled_at or row.run_at)
-            yield Check(Holds.YES, f"It acted{to} on {at}.", link)
+            yield Check(Holds.YES, _acted(row), link)
         case ExecutionState.PENDING:
-            name = "An execution" if not row.failures else "Another attempt"
+            name = say("Another attempt") if row.failures else say("An execution")
             yield waiting(name, row.run_at, "executions", facts.paused, now, link)
         case ExecutionState.RUNNING:
-            yield Check(Holds.OPEN, f"A worker is at it now{to}.", link)
+            yield Check(Holds.OPEN, _at_work(row), link)
         case _:
-            why = row.error or sentence_of(row.reason)
-            yield Check(
-                Holds.NO, f"Its execution{to} ended as {row.state}: {why}", link
-            )
+            yield Check(Holds.NO, _ended(row), link)
+
+
+def _acted(row: Execution) -> str:
+    at = when(row.settled_at or row.run_at)
+    if not row.recipient:
+        return say("It acted on %(when)s.", when=at)
+    return say("It acted for %(to)s on %(when)s.", to=row.recipient, when=at)
+
+
+def _at_work(row: Execution) -> str:
+    if not row.recipient:
+        return say("A worker is at it now.")
+    return say("A worker is at it now for %(to)s.", to=row.recipient)
+
+
+def _ended(row: Execution) -> str:
+    end, why = end_of(row.state), row.error or sentence_of(row.reason)
+    if not row.recipient:
+        return say("Its execution %(ended)s: %(why)s", ended=end, why=why)
+    return say(
+        "Its execution for %(to)s %(ended)s: %(why)s",
+        to=row.recipient,
+        ended=end,
+        why=why,
+    )
 
 
 def waiting(
@@ -52,15 +79,22 @@ def waiting(
 ) -> Check:
     """Return how something stands that waits for its time and for its lane."""
     if lane in paused:
-        title = lane.replace("_", " ")
-        return Check(Holds.NO, f"{name} waits, and the lane “{title}” is paused.", link)
+        told = say(
+            "%(what)s waits, and the lane “%(lane)s” is paused.",
+            what=name,
+            lane=say(_LANES.get(lane, lane)),
+        )
+        return Check(Holds.NO, told, link)
+    at = when(run_at)
     if run_at > now:
-        return Check(Holds.OPEN, f"{name} waits for its time, {when(run_at)}.", link)
-    return Check(
-        Holds.OPEN,
-        f"{name} is due since {when(run_at)}; no worker has taken it yet.",
-        link,
+        told = say("%(what)s waits for its time, %(when)s.", what=name, when=at)
+        return Check(Holds.OPEN, told, link)
+    told = say(
+        "%(what)s is due since %(when)s; no worker has taken it yet.",
+        what=name,
+        when=at,
     )
+    return Check(Holds.OPEN, told, link)
 
 
 def of_present(facts: Facts) -> Iterator[Check]:
@@ -71,15 +105,21 @@ def of_present(facts: Facts) -> Iterator[Check]:
     why = facts.present.why_not
     if why is None:
         if until := facts.present.quiet_until:
-            quiet = f"until {when(until)}, when the recipient's quiet hours end"
-            yield Check(Holds.NOTE, f"If it were to act now, it would wait {quiet}.")
+            told = say(
+                "If it were to act now, it would wait until %(when)s, when the "
+                "recipient's quiet hours end.",
+                when=when(until),
+            )
+            yield Check(Holds.NOTE, told)
         return
     waits = (row is not None and row.state is ExecutionState.PENDING) or (
         row is None and job is not None and job.state is JobState.PENDING
     )
     if waits:
-        yield Check(
-            Holds.NO, f"When its time comes it is skipped, unless this changes: {why}"
+        told = say(
+            "When its time comes it is skipped, unless this changes: %(why)s", why=why
         )
+        yield Check(Holds.NO, told)
     else:
-        yield Check(Holds.NOTE, f"If it were to act now, this would stop it: {why}")
+        told = say("If it were to act now, this would stop it: %(why)s", why=why)
+        yield Check(Holds.NOTE, told)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Literal
+from typing import Final, Literal
 from uuid import UUID
 
-from tasks.automation.entities import Record
+from tasks.automation.entities import Record, status_word
 from tasks.automation.planner import No, Wanted
 from tasks.models.base import Json
 from tasks.models.episode import EpisodeGuest
@@ -17,6 +17,18 @@ from tasks.models.execution import Execution
 from tasks.models.reason import SENTENCES, Reason
 from tasks.models.rule import Rule
 from tasks.models.scheduled_job import ScheduledJob
+from tasks.saying import mark, say
+from tasks.saying.formats import dated
+
+#: How jobs and executions ended, in the middle of a sentence.
+_ENDS: Final = {
+    "failed": mark("ended as failed"),
+    "quarantined": mark("ended as quarantined"),
+    "cancelled": mark("ended as cancelled"),
+    "skipped": mark("ended as skipped"),
+    "missed": mark("ended as missed"),
+    "superseded": mark("ended as superseded"),
+}
 
 
 class Holds(StrEnum):
@@ -58,7 +70,7 @@ class Present:
     def why_not(self) -> str | None:
         """Why it would not go out, in a sentence; ``None``: it would."""
         if self.guard is not None:
-            return SENTENCES[self.guard]
+            return say(SENTENCES[self.guard])
         if self.unmet is not None:
             return sentence_of(Reason.CONDITION_FALSE, self.unmet)
         return None
@@ -103,25 +115,26 @@ def when(moment: datetime) -> str:
     >>> when(datetime(2026, 3, 10, 12, 0, tzinfo=UTC))
     'Tue 10 Mar 2026, 12:00 UTC'
     """
-    return moment.strftime("%a %-d %b %Y, %H:%M UTC")
+    return dated(moment, "EEE d MMM y, HH:mm 'UTC'")
 
 
 def sentence_of(reason: str | None, detail: str | None = None) -> str:
     """Return a reason code as a sentence, with what was seen."""
     try:
-        words = SENTENCES[Reason(reason or "")]
+        words = say(SENTENCES[Reason(reason or "")])
     except ValueError:
-        words = f"{(reason or 'no reason').replace('_', ' ').capitalize()}."
+        words = f"{reason.replace('_', ' ').capitalize()}." if reason else ""
+        words = words or say("No reason.")
     return f"{words} {detail}" if detail else words
+
+
+def end_of(state: str) -> str:
+    """Return how a job or an execution ended, for the middle of a sentence."""
+    return say(_ENDS.get(state, f"ended as {state}"))
 
 
 def status_of(record: Record) -> str:
     """Return the end of a sentence that says where the record stands."""
-    return (
-        "" if isinstance(record, EpisodeGuest) else f"; its status is {record.status}"
-    )
-
-
-def with_article(noun: str) -> str:
-    """Return a noun with “a” or “an”."""
-    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
+    if isinstance(record, EpisodeGuest):
+        return ""
+    return say("; its status is %(status)s", status=status_word(record.status))
