@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -14,10 +14,18 @@ from tasks.congregation.notifications.kinds import CATEGORIES, DUTIES, KINDS
 from tasks.congregation.notifications.telling import IS_PENDING
 from tasks.errors import NotFound
 from tasks.models import Account, Congregation, Notification, Reason
-from tasks.saying import say
+from tasks.saying import mark, say
 
 #: Groups that the page lists; a congregation has one for each category at most.
 GROUPS_MAX: Final = 100
+#: ``CATEGORIES`` once more: what mails say has catalogs of its own.
+TITLES: Final[Mapping[str, str]] = {
+    "document": mark("Documents"),
+    "territory": mark("Territories"),
+    "retention": mark("Members who left"),
+    "sync": mark("Address updates"),
+    "data_transfer": mark("Exports and imports"),
+}
 #: Notifications that one page lists.
 SHOWN_MAX: Final = 500
 
@@ -55,7 +63,7 @@ class Group:
 
 def category_title(category: str) -> str:
     """Return a category's name; one of another version is shown as it is."""
-    return say(CATEGORIES.get(category, category))
+    return say(TITLES.get(category, category))
 
 
 def groups(session: Session) -> Sequence[Group]:

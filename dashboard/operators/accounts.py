@@ -45,7 +45,9 @@ def create_operator(
     address = checked_email(email)
     if session.scalar(select(Operator.id).where(Operator.email == address)):
         raise Conflict(
-            "operator_exists", f"{address} is an operator already.", field="email"
+            "operator_exists",
+            say("%(email)s is an operator already.", email=address),
+            field="email",
         )
     operator = Operator(
         email=address,
@@ -169,7 +171,9 @@ def find(session: Session, operator_id: UUID) -> Operator:
     """
     operator = session.get(Operator, operator_id)
     if operator is None:
-        raise NotFound("operator_not_found", "This operator does not exist any more.")
+        raise NotFound(
+            "operator_not_found", say("This operator does not exist any more.")
+        )
     return operator
 
 
@@ -194,7 +198,10 @@ def _keep_an_admin(session: Session, operator: Operator) -> None:
     if not others:
         raise Conflict(
             "last_admin",
-            f"{operator.email} is the last admin; make somebody else an admin first.",
+            say(
+                "%(email)s is the last admin; make somebody else an admin first.",
+                email=operator.email,
+            ),
         )
 
 

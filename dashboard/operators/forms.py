@@ -19,11 +19,14 @@ from wtforms.validators import InputRequired, Length
 
 from dashboard.operators.models import RoleName
 from tasks.models import Congregation
+from tasks.saying import later, mark
 
 _ROLES: Final = {
-    RoleName.VIEWER: "Viewer: sees everything, changes nothing",
-    RoleName.OPERATOR: "Operator: also changes rules, retries, cancels, pauses lanes",
-    RoleName.ADMIN: "Admin: also manages operators, tokens and congregations",
+    RoleName.VIEWER: mark("Viewer: sees everything, changes nothing"),
+    RoleName.OPERATOR: mark(
+        "Operator: also changes rules, retries, cancels, pauses lanes"
+    ),
+    RoleName.ADMIN: mark("Admin: also manages operators, tokens and congregations"),
 }
 
 
@@ -31,15 +34,19 @@ class AccessForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
     """What an operator may do and see."""
 
     role = RadioField(
-        "Role",
+        later("Role"),
         [InputRequired()],
-        choices=[SelectChoice(role.value, text) for role, text in _ROLES.items()],
+        choices=[
+            SelectChoice(role.value, later(text)) for role, text in _ROLES.items()
+        ],
         default=RoleName.VIEWER.value,
     )
-    sees_all = BooleanField("Sees every congregation, also those to come", default=True)
+    sees_all = BooleanField(
+        later("Sees every congregation, also those to come"), default=True
+    )
     congregations = SelectMultipleField(
-        "Only these congregations",
-        description="Counts when the box above is not ticked.",
+        later("Only these congregations"),
+        description=later("Counts when the box above is not ticked."),
     )
 
     def offer(self, congregations: Sequence[Congregation]) -> None:
@@ -62,8 +69,10 @@ class OperatorForm(AccessForm):
     """A new operator."""
 
     email = EmailField(
-        "E-mail address",
-        [InputRequired("Enter an e-mail address."), Length(max=255)],
+        later("E-mail address"),
+        [InputRequired(later("Enter an e-mail address.")), Length(max=255)],
         render_kw={"autocomplete": "off"},
     )
-    name = StringField("Name", [Length(max=120)], render_kw={"autocomplete": "off"})
+    name = StringField(
+        later("Name"), [Length(max=120)], render_kw={"autocomplete": "off"}
+    )

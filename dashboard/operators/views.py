@@ -17,6 +17,7 @@ from dashboard.web import render
 from tasks.config import Config
 from tasks.errors import Conflict, InvalidInput
 from tasks.operations.audit import Subject, record
+from tasks.saying import say
 
 bp = Blueprint("operators", __name__, url_prefix="/operators")
 
@@ -99,7 +100,8 @@ def update(operator_id: UUID) -> ResponseReturnValue:
         )
     except Conflict as error:
         return _refused(error)
-    return _saved(f"{operator.email} is {operator.role} now.")
+    role = say(operator.role.label).lower()
+    return _saved(say("%(email)s is %(role)s now.", email=operator.email, role=role))
 
 
 @bp.post("/<uuid:operator_id>/<any(enable, disable):verb>")
@@ -111,7 +113,11 @@ def switch(operator_id: UUID, verb: str) -> ResponseReturnValue:
         accounts.set_active(database, operator, verb == "enable", actor=actor())
     except Conflict as error:
         return _refused(error)
-    return _saved(f"{operator.email} is {verb}d.")
+    return _saved(
+        say("%(email)s is enabled.", email=operator.email)
+        if operator.active
+        else say("%(email)s is disabled.", email=operator.email)
+    )
 
 
 @bp.post("/<uuid:operator_id>/link")

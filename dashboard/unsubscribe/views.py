@@ -9,7 +9,7 @@ from __future__ import annotations
 from flask import Blueprint, current_app, request
 
 from dashboard.extensions import csrf, db, limiter
-from dashboard.unsubscribe.words import WORDS
+from dashboard.languages import FIRST, speak
 from dashboard.web import render
 from tasks.config import Config
 from tasks.db import set_scope
@@ -17,6 +17,7 @@ from tasks.errors import NotFound
 from tasks.models import Congregation
 from tasks.operations.suppressions import unsubscribe
 from tasks.outbound.unsubscribing import PATH, UnsubscribeLinks
+from tasks.saying import LANGUAGES, say
 
 bp = Blueprint("unsubscribe", __name__, url_prefix=PATH.rstrip("/"))
 # RFC 8058: the mail program posts without cookies, and knows no token of ours.  The
@@ -53,15 +54,18 @@ def _read(token: str) -> tuple[Congregation, str]:
     set_scope(session, frozenset({congregation_id}))
     congregation = session.get(Congregation, congregation_id)
     if congregation is None:
-        raise NotFound("bad_link", "Who sent this mail does not exist any more.")
+        raise NotFound("bad_link", say("Who sent this mail does not exist any more."))
     return congregation, address
 
 
 def _page(congregation: Congregation, address: str, *, is_done: bool) -> str:
+    """Return the page in the congregation's language: it is for its guests."""
+    spoken = congregation.locale if congregation.locale in LANGUAGES else FIRST
+    speak(spoken)
     return render(
         "unsubscribe/page.html",
         congregation=congregation,
         address=address,
         is_done=is_done,
-        words=WORDS.get(congregation.locale, WORDS["en"]),
+        spoken=spoken,
     )

@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from tasks.errors import NotFound
 from tasks.outbound.mailboxes import normal_address
+from tasks.saying import say
 
 PATH: Final = "/unsubscribe/"
 _TOKEN_MAX: Final = 600  # characters
@@ -58,7 +59,7 @@ class UnsubscribeLinks:
         except (ValueError, binascii.Error, InvalidTag) as error:
             raise NotFound(
                 "bad_link",
-                "This link is not complete. Open it from the mail once more.",
+                say("This link is not complete. Open it from the mail once more."),
             ) from error
 
     @cached_property

@@ -9,9 +9,11 @@ import pytest
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session, sessionmaker
 
+from dashboard.notifications.groups import TITLES
 from tasks.automation.actions.base import Done, GiveUp
 from tasks.clock import utcnow
 from tasks.congregation.notifications import News, notify_all
+from tasks.congregation.notifications.kinds import CATEGORIES
 from tasks.db import sessions
 from tasks.lanes import email
 from tasks.models import (
@@ -26,6 +28,7 @@ from tasks.models import (
 )
 from tests.dashboard.conftest import Browser
 from tests.support import notification_rows
+from tests.support.confirming import confirm
 from tests.support.fakes import FakePost, bench
 
 
@@ -125,8 +128,8 @@ def test_mails_are_listed_with_their_reason_and_can_be_tried_again(
     post = FakePost(Done(250))
     board.leave(post)
     assert [envelope.execution_id for envelope, _ in post.sent] == [one]
-    everything = as_operator.post("/notifications/retry-failed", follow_redirects=True)
-    assert "1 mails are tried again." in everything.get_data(as_text=True)
+    everything = confirm(as_operator, "/notifications/mails/retry-all")
+    assert "1 queued again" in everything
     assert board.mails(MailState.PENDING) == [other]
     board.leave(post)
     with board.make_session() as session:
@@ -216,3 +219,7 @@ def test_a_viewer_may_look_and_not_act(as_viewer: Browser, board: Board) -> None
     assert as_viewer.post(wishes, data={}).status_code == 403
     assert as_viewer.get("/notifications/settling/st-mary/nothing").status_code == 404
     assert as_viewer.get("/notifications/?cursor=x").status_code == 400
+
+
+def test_the_console_calls_categories_as_mails_do() -> None:
+    assert TITLES == CATEGORIES

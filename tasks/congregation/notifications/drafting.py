@@ -31,6 +31,7 @@ from tasks.models.congregation import Congregation
 from tasks.models.notification import Notification
 from tasks.models.reason import SENTENCES, Reason
 from tasks.outbound.mailboxes import BadAddress, read_address
+from tasks.saying import say
 
 
 class Ask(NamedTuple):
@@ -143,4 +144,4 @@ def sentence_of(draft: Draft) -> str:
     """Return why a draft has no message, for people; empty when it has one."""
     if draft.message is not None or draft.reason is None:
         return ""
-    return draft.error or SENTENCES[draft.reason]
+    return draft.error or say(SENTENCES[draft.reason])

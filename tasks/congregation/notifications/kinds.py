@@ -9,6 +9,7 @@ from typing import Final
 from tasks.congregation.notifications.kind import Kind, said
 from tasks.congregation.notifications.table import ROWS
 from tasks.errors import InvalidInput
+from tasks.saying import mark, say
 
 #: What a pattern of a whole category ends in.
 ANY: Final = ".*"
@@ -22,8 +23,8 @@ CATEGORIES: Final[Mapping[str, str]] = {
 }
 #: Duty -> its name; the keys of the table ``duties`` that notifications go to.
 DUTIES: Final[Mapping[str, str]] = {
-    "board_validator": "Board validators",
-    "administrator": "Administrators",
+    "board_validator": mark("Board validators"),
+    "administrator": mark("Administrators"),
 }
 
 
@@ -48,7 +49,9 @@ def kind_of(type_: str) -> Kind:
     """
     if type_ not in KINDS:
         raise InvalidInput(
-            "unknown_type", f"There is no notification {type_[:64]!r}.", field="type"
+            "unknown_type",
+            say("There is no notification %(name)s.", name=repr(type_[:64])),
+            field="type",
         )
     return KINDS[type_]
 

@@ -15,6 +15,7 @@ from tasks.errors import Conflict, InvalidInput, NotFound
 from tasks.models.member import Account
 from tasks.models.notification import NotificationPreference
 from tasks.operations.audit import Actor, Subject, record
+from tasks.saying import say
 
 
 def preferences_of(session: Session, account_id: UUID) -> dict[str, bool]:
@@ -50,12 +51,15 @@ def set_preferences(
         select(Account).where(Account.id == account_id).with_for_update()
     ).one_or_none()
     if account is None:
-        raise NotFound("unknown_account", "There is no such account.")
+        raise NotFound("unknown_account", say("There is no such account."))
     if account.anonymised_at is not None:
-        raise Conflict("anonymised", "This account was anonymised; it gets no mails.")
+        raise Conflict(
+            "anonymised", say("This account was anonymised; it gets no mails.")
+        )
     if unknown := sorted(wanted.keys() - patterns().keys()):
         raise InvalidInput(
-            "unknown_type", f"There is no notification {unknown[0][:64]!r}."
+            "unknown_type",
+            say("There is no notification %(name)s.", name=repr(unknown[0][:64])),
         )
     before = preferences_of(session, account_id)
     for pattern, enabled in wanted.items():

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
 from uuid import UUID
 
-from sqlalchemy import literal_column, select, update
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from tasks import doorbell
@@ -26,10 +25,7 @@ from tasks.models.notification import (
     NotificationState,
 )
 from tasks.operations.audit import Actor, Subject, record
-
-#: Mails that one press of "Try all again" queues; a second press takes the next ones.
-RETRY_MAX: Final = 500
-_IS_FAILED: Final = DigestMail.state == literal_column("'failed'")
+from tasks.saying import say
 
 
 def send_now(
@@ -45,9 +41,9 @@ def send_now(
         Conflict: nothing of it settles.
     """
     if session.get(Congregation, congregation_id) is None:
-        raise NotFound("unknown_congregation", "There is no such congregation.")
+        raise NotFound("unknown_congregation", say("There is no such congregation."))
     if category not in CATEGORIES:
-        raise InvalidInput("unknown_category", "There is no such category.")
+        raise InvalidInput("unknown_category", say("There is no such category."))
     ids = session.scalars(
         update(Notification)
         .where(
@@ -60,7 +56,7 @@ def send_now(
         .execution_options(synchronize_session=False)
     ).all()
     if not ids:
-        raise Conflict("nothing_settles", "Nothing of this waits any more.")
+        raise Conflict("nothing_settles", say("Nothing of this waits any more."))
     summary = f"Sent {len(ids)} of {CATEGORIES[category]} before their time"
     subject = Subject("notification", category, congregation_id)
     record(session, actor, "notification.sent_early", subject, summary)
@@ -79,38 +75,21 @@ def retry(session: Session, mail_id: UUID, actor: Actor, now: datetime) -> Diges
         select(DigestMail).where(DigestMail.id == mail_id).with_for_update()
     ).one_or_none()
     if mail is None:
-        raise NotFound("unknown_mail", "There is no such mail.")
+        raise NotFound("unknown_mail", say("There is no such mail."))
     if mail.state is not MailState.FAILED:
-        raise Conflict("not_failed", "Only a mail that failed can be tried again.")
-    _queue(session, [mail], actor, now)
+        raise Conflict("not_failed", say("Only a mail that failed can be tried again."))
+    queue_again(session, [mail], now)
+    subject = Subject("digest_mail", str(mail.id), mail.congregation_id)
+    record(session, actor, "digest_mail.retried", subject, "Tried a mail again")
     return mail
 
 
-def retry_failed(session: Session, actor: Actor, now: datetime) -> int:
-    """Let up to ``RETRY_MAX`` failed mails be tried again; returns how many.
-
-    Those that the session sees, the newest first.  Caller commits.
-    """
-    mails = session.scalars(
-        select(DigestMail)
-        .where(_IS_FAILED)
-        .order_by(DigestMail.id.desc())
-        .limit(RETRY_MAX)
-        .with_for_update(skip_locked=True)
-    ).all()
-    _queue(session, mails, actor, now)
-    return len(mails)
-
-
-def _queue(
-    session: Session, mails: Sequence[DigestMail], actor: Actor, now: datetime
-) -> None:
+def queue_again(session: Session, mails: Sequence[DigestMail], now: datetime) -> None:
+    """Let failed mails be tried again; they are locked, and the caller commits."""
     for mail in mails:
         mail.failures = mail.crashes = 0
         mail.run_at = mail.asked_at = now
         mail.move_to(MailState.PENDING, at=now)
-        subject = Subject("digest_mail", str(mail.id), mail.congregation_id)
-        record(session, actor, "digest_mail.retried", subject, "Tried a mail again")
     session.flush()
     of_mails = select(DigestItem.notification_id).where(
         DigestItem.mail_id.in_([mail.id for mail in mails])

@@ -1,7 +1,7 @@
 """The table of notifications: one row for each type.  Start reading here.
 
-The texts are English, and the msgids of the catalogs in ``locale/``; a test holds them
-complete.  Names of people are never in a payload: the mail reads them when it leaves.
+The texts are English: the msgids of the catalogs in ``locale/``, titles those of the
+console.  Names of people are never in a payload: the mail reads them when it leaves.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import Final
 
 from tasks.congregation.notifications.kind import Field, Kind, said
+from tasks.saying import mark
 
 _DOCUMENT: Final[Mapping[str, Field]] = {"title": "text"}
 _CAMPAIGN: Final[Mapping[str, Field]] = {"campaign": "text"}
@@ -24,7 +25,7 @@ _SYNCED: Final[Mapping[str, Field]] = {
 ROWS: Final = (
     Kind(
         "document.created",
-        title="A document was added",
+        title=mark("A document was added"),
         heading=said("New documents"),
         subject=said("New document: {title}"),
         line=said("“{title}” was added to the board."),
@@ -35,7 +36,7 @@ ROWS: Final = (
     ),
     Kind(
         "document.updated",
-        title="A document was changed",
+        title=mark("A document was changed"),
         heading=said("Changed documents"),
         subject=said("Changed document: {title}"),
         line=said("“{title}” was changed."),
@@ -46,7 +47,7 @@ ROWS: Final = (
     ),
     Kind(
         "document.deleted",
-        title="A document was removed",
+        title=mark("A document was removed"),
         heading=said("Removed documents"),
         subject=said("Removed document: {title}"),
         line=said("“{title}” was removed from the board."),
@@ -58,7 +59,7 @@ ROWS: Final = (
     ),
     Kind(
         "document.expiring",
-        title="A document is about to leave the board",
+        title=mark("A document is about to leave the board"),
         heading=said("Documents that end soon"),
         subject=said("“{title}” ends soon"),
         line=said("“{title}” leaves the board on {until}."),
@@ -68,7 +69,7 @@ ROWS: Final = (
     ),
     Kind(
         "territory.given",
-        title="A territory was given to them",
+        title=mark("A territory was given to them"),
         heading=said("Territories for you"),
         subject=said("You have territory {territory}"),
         line=said("You have territory {territory}, until {due}."),
@@ -78,7 +79,7 @@ ROWS: Final = (
     ),
     Kind(
         "territory.withdrawn",
-        title="A territory was taken back from them",
+        title=mark("A territory was taken back from them"),
         heading=said("Territories taken back"),
         subject=said("Territory {territory} was taken back"),
         line=said("You no longer have territory {territory}."),
@@ -89,7 +90,7 @@ ROWS: Final = (
     ),
     Kind(
         "territory.paused",
-        title="A campaign paused their territory",
+        title=mark("A campaign paused their territory"),
         heading=said("Paused territories"),
         subject=said("Territory {territory} is paused"),
         line=said("Territory {territory} rests during “{campaign}”; you keep it."),
@@ -100,7 +101,7 @@ ROWS: Final = (
     ),
     Kind(
         "territory.resumed",
-        title="Their territory goes on after a campaign",
+        title=mark("Their territory goes on after a campaign"),
         heading=said("Territories that go on"),
         subject=said("Territory {territory} goes on"),
         line=said("“{campaign}” is over: territory {territory} goes on until {due}."),
@@ -111,7 +112,7 @@ ROWS: Final = (
     ),
     Kind(
         "territory.closed",
-        title="A campaign closed their territory",
+        title=mark("A campaign closed their territory"),
         heading=said("Closed territories"),
         subject=said("Territory {territory} is closed"),
         line=said("Because of “{campaign}” you no longer have territory {territory}."),
@@ -122,7 +123,7 @@ ROWS: Final = (
     ),
     Kind(
         "retention.notice",
-        title="A member is about to be anonymised",
+        title=mark("A member is about to be anonymised"),
         heading=said("Members who will be anonymised"),
         subject=said("{member} will be anonymised"),
         line=said("{member}, who left, will be anonymised on {on}."),
@@ -133,7 +134,7 @@ ROWS: Final = (
     ),
     Kind(
         "retention.blocked",
-        title="A member who left cannot be anonymised",
+        title=mark("A member who left cannot be anonymised"),
         heading=said("Members who cannot be anonymised"),
         subject=said("{member} cannot be anonymised yet"),
         line=said(
@@ -146,7 +147,7 @@ ROWS: Final = (
     ),
     Kind(
         "sync.completed",
-        title="Addresses were updated",
+        title=mark("Addresses were updated"),
         heading=said("Updated addresses"),
         subject=said("Addresses are up to date: {source}"),
         line=said("{source}: {n_created} new, {n_updated} changed, {n_missing} gone."),
@@ -157,7 +158,7 @@ ROWS: Final = (
     ),
     Kind(
         "sync.failed",
-        title="Addresses could not be updated",
+        title=mark("Addresses could not be updated"),
         heading=said("Updates of addresses that failed"),
         subject=said("Addresses could not be updated: {source}"),
         line=said("{source} could not be read; nothing was changed. {error}"),
@@ -168,7 +169,7 @@ ROWS: Final = (
     ),
     Kind(
         "data_transfer.exported",
-        title="An export is ready",
+        title=mark("An export is ready"),
         heading=said("Exports"),
         subject=said("Your export is ready"),
         line=said("The export that you asked for is ready to be fetched."),
@@ -178,7 +179,7 @@ ROWS: Final = (
     ),
     Kind(
         "data_transfer.imported",
-        title="An import is done",
+        title=mark("An import is done"),
         heading=said("Imports"),
         subject=said("Your import is done"),
         line=said("The import that you asked for is done."),
@@ -188,7 +189,7 @@ ROWS: Final = (
     ),
     Kind(
         "data_transfer.failed",
-        title="An export or import failed",
+        title=mark("An export or import failed"),
         heading=said("Exports and imports that failed"),
         subject=said("Your export or import failed"),
         line=said("The export or import that you asked for failed. {error}"),
