@@ -19,6 +19,7 @@ from tasks.operations.congregation_fields import (
     clean_timezone,
 )
 from tasks.operations.congregations import CongregationChange
+from tasks.saying import later
 
 
 def _checked(clean: Callable[[str], str]) -> Callable[[Form, Field], None]:
@@ -37,26 +38,30 @@ class CongregationForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
     """What an admin may say about a congregation."""
 
     name = StringField(
-        "Name", [_checked(clean_name)], render_kw={"maxlength": NAME_MAX}
+        later("Name"), [_checked(clean_name)], render_kw={"maxlength": NAME_MAX}
     )
     slug = StringField(
-        "Address",
+        later("Address"),
         [_checked(clean_slug)],
-        description="Stands in this console's links: small letters, digits, hyphens.",
+        description=later(
+            "Stands in this console's links: small letters, digits, hyphens."
+        ),
         render_kw={"maxlength": SLUG_MAX, "placeholder": "st-mary"},
     )
     locale = SelectField(
-        "Language",
+        later("Language"),
         [_checked(clean_locale)],
         choices=[SelectChoice(word, title) for word, title in LOCALES.items()],
         validate_choice=False,  # ours says it better
-        description="New rules begin with a text in this language.",
+        description=later("New rules begin with a text in this language."),
     )
     timezone = StringField(
-        "Timezone",
+        later("Timezone"),
         [_checked(clean_timezone)],
         default="UTC",
-        description="An IANA name such as Europe/Berlin. Podcasts may have their own.",
+        description=later(
+            "An IANA name such as Europe/Berlin. Podcasts may have their own."
+        ),
         render_kw={"list": "timezones", "autocomplete": "off"},
     )
 

@@ -20,6 +20,7 @@ from tasks.congregation.campaigns.transitions import undecided
 from tasks.lane import COUNT_CAP
 from tasks.models import Attribution, Campaign, Document, Member, Territory
 from tasks.models.notification import DigestMail
+from tasks.saying import say
 
 #: A document whose last day is so near is about to leave the board.
 EXPIRES_SOON: Final = timedelta(days=14)
@@ -51,7 +52,7 @@ def _members(session: Session, place: Place) -> Tile | None:
             Member.anonymised_at.is_(None),
         ),
     )
-    return Tile("Members", n, _url("members.index", place))
+    return Tile(say("Members"), n, _url("members.index", place))
 
 
 def _leaving(session: Session, place: Place) -> Tile | None:
@@ -64,14 +65,14 @@ def _leaving(session: Session, place: Place) -> Tile | None:
         ),
     )
     url = url_for("retention.detail", slug=place.slug)
-    return Tile("Left, to be anonymised", n, url) if n else None
+    return Tile(say("Left, to be anonymised"), n, url) if n else None
 
 
 def _blocked(session: Session, place: Place) -> Tile | None:
     n = _count(session, still_blocked(place.id))
     url = url_for("retention.detail", slug=place.slug)
-    hint = "a group still needs them" if n else ""
-    return Tile("Cannot be anonymised", n, url, "warn", hint) if n else None
+    hint = say("a group still needs them") if n else ""
+    return Tile(say("Cannot be anonymised"), n, url, "warn", hint) if n else None
 
 
 def _territories(session: Session, place: Place) -> Tile | None:
@@ -82,8 +83,8 @@ def _territories(session: Session, place: Place) -> Tile | None:
         session,
         _open_work(place).with_only_columns(Attribution.territory_id).distinct(),
     )
-    hint = f"{n_open} given out"
-    return Tile("Territories", n, _url("territories.index", place), hint=hint)
+    hint = say("%(n)s given out", n=n_open)
+    return Tile(say("Territories"), n, _url("territories.index", place), hint=hint)
 
 
 def _overdue(session: Session, place: Place) -> Tile | None:
@@ -92,7 +93,7 @@ def _overdue(session: Session, place: Place) -> Tile | None:
     )
     n = _count(session, late)
     url = _url("territories.index", place, tab="overdue")
-    return Tile("Overdue territories", n, url, "bad") if n else None
+    return Tile(say("Overdue territories"), n, url, "bad") if n else None
 
 
 def _kept_paused(session: Session, place: Place) -> Tile | None:
@@ -103,8 +104,8 @@ def _kept_paused(session: Session, place: Place) -> Tile | None:
     )
     n = _count(session, kept)
     url = _url("territories.index", place, tab="paused")
-    hint = "by campaigns that are over"
-    return Tile("Still paused", n, url, "warn", hint) if n else None
+    hint = say("by campaigns that are over")
+    return Tile(say("Still paused"), n, url, "warn", hint) if n else None
 
 
 def _campaign(session: Session, place: Place) -> Tile | None:
@@ -119,9 +120,9 @@ def _campaign(session: Session, place: Place) -> Tile | None:
     url = url_for("campaigns.detail", campaign_id=row.id)
     if row.activated_at is not None:
         days = (row.ends_on - place.today).days + 1  # today counts
-        return Tile("Campaign, days left", max(0, days), url, hint=row.name)
+        return Tile(say("Campaign, days left"), max(0, days), url, hint=row.name)
     days = (row.starts_on - place.today).days
-    return Tile("Campaign, days to go", max(0, days), url, hint=row.name)
+    return Tile(say("Campaign, days to go"), max(0, days), url, hint=row.name)
 
 
 def _failed_mails(session: Session, place: Place) -> Tile | None:
@@ -133,7 +134,7 @@ def _failed_mails(session: Session, place: Place) -> Tile | None:
         ),
     )
     url = _url("notifications.index", place, state="failed")
-    return Tile("Failed notifications", n, url, "bad") if n else None
+    return Tile(say("Failed notifications"), n, url, "bad") if n else None
 
 
 def _expiring(session: Session, place: Place) -> Tile | None:
@@ -145,7 +146,7 @@ def _expiring(session: Session, place: Place) -> Tile | None:
         ),
     )
     url = _url("board.index", place)
-    return Tile("Documents that end soon", n, url, "warn") if n else None
+    return Tile(say("Documents that end soon"), n, url, "warn") if n else None
 
 
 #: In the order in which they stand.

@@ -11,6 +11,7 @@ from dashboard.congregations.places import MILLISECOND, Place
 from tasks.automation.triggers import TRIGGERS
 from tasks.models import Attempt, Event, Execution, ScheduledJob
 from tasks.models.reason import SENTENCES, Reason
+from tasks.saying import say
 
 Kind = Literal["deed", "event", "job", "execution", "attempt"]
 #: The order within one instant: what came of something stands above it.
@@ -42,7 +43,7 @@ class Moment:
 
 def event_title(kind: str) -> str:
     """Return what operators call an event; one that no trigger knows keeps its word."""
-    return TRIGGERS[kind].title if kind in TRIGGERS else kind
+    return say(TRIGGERS[kind].title) if kind in TRIGGERS else kind
 
 
 def of_event(row: Event) -> Moment:
@@ -69,8 +70,10 @@ def of_attempt(row: Attempt, rule: str) -> Moment:
     # As late as its execution's is set, so that it never stands below that one.
     at = row.started_at + MILLISECOND
     place = Place(at, RANKS["attempt"], row.execution_id, row.number)
-    title = f"Attempt {row.number} of {rule}"
-    status = f"Answered {row.status_code}." if row.status_code else None
+    title = say("Attempt %(number)s of %(rule)s", number=row.number, rule=rule)
+    status = (
+        say("Answered %(code)s.", code=row.status_code) if row.status_code else None
+    )
     note = row.error or status
     return Moment(place, "attempt", row.execution_id, title, row.outcome, note)
 
@@ -78,8 +81,8 @@ def of_attempt(row: Attempt, rule: str) -> Moment:
 def of_deed(id_: UUID, at: datetime, summary: str, actor: str) -> Moment:
     """Return what an operator did."""
     place = Place(at, RANKS["deed"], id_)
-    return Moment(place, "deed", id_, summary, note=f"by {actor}")
+    return Moment(place, "deed", id_, summary, note=say("by %(actor)s", actor=actor))
 
 
 def _sentence(reason: Reason | None) -> str | None:
-    return None if reason is None else SENTENCES[reason]
+    return None if reason is None else say(SENTENCES[reason])

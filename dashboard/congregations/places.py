@@ -13,6 +13,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 from tasks.errors import InvalidInput
 from tasks.models import Execution
 from tasks.models.base import born_from
+from tasks.saying import say
 
 _PARTS: Final = 4
 #: How exactly an execution's id tells its time.
@@ -46,7 +47,7 @@ class Place:
         except (ValueError, OverflowError) as error:
             raise InvalidInput(
                 "bad_cursor",
-                "This page of the timeline cannot be found; go to its start.",
+                say("This page of the timeline cannot be found; go to its start."),
                 field="cursor",
             ) from error
         return place

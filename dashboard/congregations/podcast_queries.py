@@ -23,6 +23,7 @@ from tasks.models import (
     RulePodcast,
 )
 from tasks.models.base import EntityOfCongregation
+from tasks.saying import say
 
 #: Rules and episodes beside a podcast's bookings; their own pages have the rest.
 SIDE_LIST: Final = 25
@@ -113,7 +114,7 @@ def booking(session: Session, congregation_id: UUID, booking_id: str) -> Booking
         .where(Booking.congregation_id == congregation_id, Booking.id == booking_id)
     ).one_or_none()
     if row is None:
-        raise NotFound("unknown_booking", "There is no such booking.")
+        raise NotFound("unknown_booking", say("There is no such booking."))
     return BookingFacts(*row)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from flask import request
@@ -14,6 +15,10 @@ from dashboard.congregations.views import bp, page_size
 from dashboard.extensions import db
 from dashboard.web import render
 from tasks.clock import utcnow
+from tasks.saying.formats import dated
+
+#: How a wall clock is told, in the signs of CLDR.
+_PATTERN: Final = "EEE d MMM y, HH:mm"
 
 
 @bp.get("/<slug>/podcasts/<podcast_id>")
@@ -54,5 +59,5 @@ def wall_clock(moment: datetime, timezone: str) -> str:
     try:
         there = moment.astimezone(ZoneInfo(timezone))
     except (ZoneInfoNotFoundError, ValueError):
-        return moment.strftime("%a %-d %b %Y, %H:%M UTC")
-    return there.strftime("%a %-d %b %Y, %H:%M")
+        return f"{dated(moment, _PATTERN)} UTC"
+    return dated(there, _PATTERN)

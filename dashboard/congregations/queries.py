@@ -19,6 +19,7 @@ from tasks.models import (
     Congregation,
     Podcast,
 )
+from tasks.saying import say
 
 #: Bookings that may still take place.
 OPEN: Final = (BookingStatus.REQUESTED, BookingStatus.CONFIRMED)
@@ -50,7 +51,7 @@ def congregation(session: Session, slug: str) -> Congregation:
     """
     found = session.scalar(select(Congregation).where(Congregation.slug == slug))
     if found is None:
-        raise NotFound("unknown_congregation", "There is no such congregation.")
+        raise NotFound("unknown_congregation", say("There is no such congregation."))
     return found
 
 
@@ -112,5 +113,5 @@ def podcast(session: Session, congregation_id: UUID, podcast_id: str) -> Podcast
     """
     found = session.get(Podcast, (congregation_id, podcast_id))
     if found is None:
-        raise NotFound("unknown_podcast", "There is no such podcast.")
+        raise NotFound("unknown_podcast", say("There is no such podcast."))
     return found

@@ -12,6 +12,8 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from tasks.automation.entities import KINDS, Kind, Record, kind_of, title_of
 from tasks.models import Booking, Congregation, Episode, EpisodeGuest, Rule
+from tasks.saying import say
+from tasks.saying.formats import dated
 
 #: Records of each kind that a search shows.
 HITS_MAX: Final = 20
@@ -56,10 +58,14 @@ class Hit:
         """What tells it from others of the same name."""
         record = self.record
         if isinstance(record, Booking):
-            start = f"{record.start_time:%-d %b %Y, %H:%M} UTC"
+            start = f"{dated(record.start_time, 'd MMM y, HH:mm')} UTC"
             return f"{start} · {record.guest_email}" if record.guest_email else start
         if isinstance(record, Episode):
-            return f"no. {record.episode_number}" if record.episode_number else ""
+            return (
+                say("no. %(number)s", number=record.episode_number)
+                if record.episode_number
+                else ""
+            )
         return record.email or ""
 
 

@@ -18,6 +18,7 @@ from tasks.errors import Conflict
 from tasks.models import Congregation
 from tasks.operations.congregation_fields import LOCALES, timezones
 from tasks.operations.congregations import create_congregation, edit_congregation
+from tasks.saying import say
 
 bp = Blueprint("congregations", __name__, url_prefix="/congregations")
 
@@ -58,7 +59,7 @@ def create() -> ResponseReturnValue:
         form.refuse(refused)
         return _form(form, None), 422
     db.session.commit()
-    flash(f"{made.name} is created.", "success")
+    flash(say("%(name)s is created.", name=made.name), "success")
     return redirect(url_for(".detail", slug=made.slug), 303)
 
 
@@ -103,7 +104,7 @@ def update(slug: str) -> ResponseReturnValue:
         form.refuse(refused)
         return _form(form, found), 422
     db.session.commit()
-    flash("Saved.", "success")
+    flash(say("Saved."), "success")
     return redirect(url_for(".detail", slug=found.slug), 303)
 
 
@@ -126,5 +127,5 @@ def _must_see_all() -> None:
     if not current_operator().sees_all:
         abort(
             403,
-            "You would not see it: only admins of all congregations may add one.",
+            say("You would not see it: only admins of all congregations may add one."),
         )

@@ -14,6 +14,7 @@ from dashboard.search.plain import PlainFilter
 from tasks.errors import InvalidInput
 from tasks.models import Congregation, SuppressionReason
 from tasks.operations.suppressions import BY_HAND, NOTE_MAX
+from tasks.saying import later
 
 
 class SuppressionFilter(PlainFilter):
@@ -26,28 +27,32 @@ class SuppressionForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
     """What an operator says about an address that is to get no mails."""
 
     address = StringField(
-        "E-mail address", render_kw={"inputmode": "email", "autocomplete": "off"}
+        later("E-mail address"), render_kw={"inputmode": "email", "autocomplete": "off"}
     )
     congregation_id = SelectField(
-        "Congregation",
-        [InputRequired("Choose a congregation.")],
-        invalid_choice_message="Choose a congregation.",
-        description="Others may still write to the address.",
+        later("Congregation"),
+        [InputRequired(later("Choose a congregation."))],
+        invalid_choice_message=later("Choose a congregation."),
+        description=later("Others may still write to the address."),
     )
     agent = StringField(
-        "For this agent alone",
-        description="Optional: an agent’s address. Others may still write, and rules’ "
-        "mails go out.",
+        later("For this agent alone"),
+        description=later(
+            "Optional: an agent’s address. Others may still write, and rules’ "
+            "mails go out."
+        ),
         render_kw={"inputmode": "email", "autocomplete": "off"},
     )
     reason = RadioField(
-        "Why",
-        invalid_choice_message="Choose why.",
-        choices=[SelectChoice(reason.value, text) for reason, text in BY_HAND.items()],
+        later("Why"),
+        invalid_choice_message=later("Choose why."),
+        choices=[
+            SelectChoice(reason.value, later(text)) for reason, text in BY_HAND.items()
+        ],
         default=SuppressionReason.ASKED.value,
     )
     note = StringField(
-        "Note", description="Optional.", render_kw={"maxlength": NOTE_MAX}
+        later("Note"), description=later("Optional."), render_kw={"maxlength": NOTE_MAX}
     )
 
     def offer(self, congregations: Sequence[Congregation]) -> None:

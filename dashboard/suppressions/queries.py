@@ -12,10 +12,11 @@ from sqlalchemy.orm import Session
 from dashboard.paging import Key, Page, paginate
 from tasks.models import Congregation, Suppression, SuppressionReason
 from tasks.operations.suppressions import BY_HAND
+from tasks.saying import mark, say
 
 #: Reason -> what operators read.
 REASONS: Final[Mapping[SuppressionReason, str]] = {
-    SuppressionReason.UNSUBSCRIBED: "They unsubscribed",
+    SuppressionReason.UNSUBSCRIBED: mark("They unsubscribed"),
     **BY_HAND,
 }
 #: Newest first.
@@ -34,7 +35,7 @@ class Listed:
     @property
     def reason(self) -> str:
         """Why it is on the list, for people."""
-        return REASONS[self.suppression.reason]
+        return say(REASONS[self.suppression.reason])
 
 
 def selected(wanted: Sequence[ColumnElement[bool]]) -> Select[Suppression, str]:

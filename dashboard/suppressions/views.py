@@ -17,6 +17,7 @@ from tasks.clock import utcnow
 from tasks.errors import InvalidInput
 from tasks.operations.suppressions import lift as lift_suppression
 from tasks.operations.suppressions import suppress
+from tasks.saying import say
 
 bp = Blueprint("suppressions", __name__, url_prefix="/suppressions")
 
@@ -63,8 +64,15 @@ def create() -> ResponseReturnValue:
         form.refuse(refused)
         return render("suppressions/form.html", form=form), 422
     db.session.commit()
-    by = f" from {row.agent}" if row.agent else ""
-    flash(f"{row.address} gets no mails{by} from now on.", "success")
+    if row.agent:
+        told = say(
+            "%(address)s gets no mails from %(agent)s from now on.",
+            address=row.address,
+            agent=row.agent,
+        )
+    else:
+        told = say("%(address)s gets no mails from now on.", address=row.address)
+    flash(told, "success")
     return redirect(url_for(".index"), 303)
 
 
@@ -74,7 +82,10 @@ def lift(suppression_id: UUID) -> ResponseReturnValue:
     row = lift_suppression(db.session(), suppression_id, actor())
     db.session.commit()
     flash(
-        f"{row.address} gets mails again. What was left out meanwhile stays so.",
+        say(
+            "%(address)s gets mails again. What was left out meanwhile stays so.",
+            address=row.address,
+        ),
         "success",
     )
     return redirect(url_for(".index"), 303)

@@ -21,13 +21,14 @@ from wtforms.widgets import CheckboxInput, ListWidget
 from tasks.errors import InvalidInput
 from tasks.models import Congregation
 from tasks.operations.tokens import NAME_MAX, SCOPES
+from tasks.saying import later, mark
 
 #: Days until a token expires -> what operators read.  Empty: it does not.
 LIFETIMES: Final = {
-    "30": "30 days",
-    "90": "90 days",
-    "365": "One year",
-    "": "Until it is revoked",
+    "30": mark("30 days"),
+    "90": mark("90 days"),
+    "365": mark("One year"),
+    "": mark("Until it is revoked"),
 }
 
 
@@ -35,26 +36,26 @@ class TokenForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
     """What an admin says about a new token."""
 
     name = StringField(
-        "Name",
-        description="Which application will use it, such as “Website”.",
+        later("Name"),
+        description=later("Which application will use it, such as “Website”."),
         render_kw={"maxlength": NAME_MAX, "autocomplete": "off"},
     )
     congregation_id = SelectField(
-        "Congregation",
-        [InputRequired("Choose a congregation.")],
-        description="The token sees and changes nothing of any other.",
+        later("Congregation"),
+        [InputRequired(later("Choose a congregation."))],
+        description=later("The token sees and changes nothing of any other."),
     )
     scopes = SelectMultipleField(
-        "It may",
-        choices=[SelectChoice(scope, text) for scope, text in SCOPES.items()],
+        later("It may"),
+        choices=[SelectChoice(scope, later(text)) for scope, text in SCOPES.items()],
         # Who manages endpoints decides where all events go: not by default.
         default=[scope for scope in SCOPES if not scope.endswith(":manage")],
         widget=ListWidget(prefix_label=False),
         option_widget=CheckboxInput(),
     )
     days = RadioField(
-        "It is valid for",
-        choices=[SelectChoice(days, text) for days, text in LIFETIMES.items()],
+        later("It is valid for"),
+        choices=[SelectChoice(days, later(text)) for days, text in LIFETIMES.items()],
         default="365",
     )
 

@@ -15,6 +15,7 @@ from dashboard.web import render
 from tasks.clock import utcnow
 from tasks.errors import InvalidInput
 from tasks.operations.tokens import create_token, revoke_token
+from tasks.saying import say
 
 bp = Blueprint("tokens", __name__, url_prefix="/tokens")
 
@@ -76,5 +77,8 @@ def revoke(token_id: UUID) -> ResponseReturnValue:
     """Take a token back."""
     token = revoke_token(db.session(), token_id, actor())
     db.session.commit()
-    flash(f"“{token.name}” is revoked and refused from now on.", "success")
+    flash(
+        say("“%(name)s” is revoked and refused from now on.", name=token.name),
+        "success",
+    )
     return redirect(url_for(".index"), 303)

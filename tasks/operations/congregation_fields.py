@@ -9,6 +9,7 @@ from functools import cache
 from typing import Final
 
 from tasks.errors import InvalidInput
+from tasks.saying import say
 
 #: The languages of messages to guests, with the name that operators read.
 LOCALES: Final[Mapping[str, str]] = {"en": "English", "fr": "Français"}
@@ -47,17 +48,21 @@ def clean_name(text: str) -> str:
     """
     name = text.strip()
     if not name:
-        raise InvalidInput("name_missing", "Give it a name.", field="name")
+        raise InvalidInput("name_missing", say("Give it a name."), field="name")
     if len(name) > NAME_MAX:
         raise InvalidInput(
             "name_too_long",
-            f"A name has at most {NAME_MAX} characters; this one has {len(name)}.",
+            say(
+                "A name has at most %(max)s characters; this one has %(n)s.",
+                max=NAME_MAX,
+                n=len(name),
+            ),
             field="name",
         )
     if not name.isprintable():
         raise InvalidInput(
             "name_unprintable",
-            "The name holds characters that do not print; type it anew.",
+            say("The name holds characters that do not print; type it anew."),
             field="name",
         )
     return name
@@ -73,14 +78,19 @@ def clean_slug(text: str) -> str:
     if not slug or len(slug) > SLUG_MAX or not _SLUG.fullmatch(slug):
         raise InvalidInput(
             "slug_malformed",
-            f"Use 1 to {SLUG_MAX} small letters, digits and single hyphens, "
-            "as in st-mary.",
+            say(
+                "Use 1 to %(max)s small letters, digits and single hyphens, as in "
+                "st-mary.",
+                max=SLUG_MAX,
+            ),
             field="slug",
         )
     if slug in _RESERVED_SLUGS:
         raise InvalidInput(
             "slug_reserved",
-            f"“{slug}” is a word of the console itself; choose another.",
+            say(
+                "“%(slug)s” is a word of the console itself; choose another.", slug=slug
+            ),
             field="slug",
         )
     return slug
@@ -95,7 +105,10 @@ def clean_locale(text: str) -> str:
     if text not in LOCALES:
         raise InvalidInput(
             "locale_unknown",
-            f"Choose one of the languages: {', '.join(LOCALES)}.",
+            say(
+                "Choose one of the languages: %(languages)s.",
+                languages=", ".join(LOCALES),
+            ),
             field="locale",
         )
     return text
@@ -111,8 +124,11 @@ def clean_timezone(text: str) -> str:
     if name not in _names():
         raise InvalidInput(
             "timezone_unknown",
-            f"There is no timezone “{name[:64]}”. Use an IANA name such as "
-            "Europe/Berlin, America/Montreal or UTC.",
+            say(
+                "There is no timezone “%(name)s”. Use an IANA name such as "
+                "Europe/Berlin, America/Montreal or UTC.",
+                name=name[:64],
+            ),
             field="timezone",
         )
     return name

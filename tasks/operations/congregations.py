@@ -21,6 +21,7 @@ from tasks.operations.congregation_fields import (
     clean_slug,
     clean_timezone,
 )
+from tasks.saying import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ def edit_congregation(
     values = _checked(change)
     row = session.get(Congregation, congregation_id, with_for_update=True)
     if row is None:
-        raise NotFound("unknown_congregation", "There is no such congregation.")
+        raise NotFound("unknown_congregation", say("There is no such congregation."))
     before = _facts(row)
     if before == values:
         return False
@@ -123,6 +124,9 @@ def _facts(row: Congregation) -> dict[str, Any]:
 def _slug_taken(change: CongregationChange) -> Conflict:
     return Conflict(
         "slug_taken",
-        f"Another congregation has the address “{change.slug}”; choose another.",
+        say(
+            "Another congregation has the address “%(slug)s”; choose another.",
+            slug=change.slug,
+        ),
         field="slug",
     )

@@ -31,15 +31,16 @@ from tasks.models import (
 from tasks.operations.audit import Actor, Subject, record
 from tasks.outbound.mailboxes import BadAddress, normal_address
 from tasks.outreach.scheduling import acknowledge
+from tasks.saying import mark, say
 
 NOTE_MAX: Final = 200  # characters
 #: Who adds an address by the link in a mail.
 RECIPIENT: Final = Actor("the recipient")
 #: Reasons that operators can give -> what they read.
 BY_HAND: Final[Mapping[SuppressionReason, str]] = {
-    SuppressionReason.ASKED: "They asked for no mails",
-    SuppressionReason.BOUNCED: "The mailbox does not exist",
-    SuppressionReason.COMPLAINED: "They called our mail spam",
+    SuppressionReason.ASKED: mark("They asked for no mails"),
+    SuppressionReason.BOUNCED: mark("The mailbox does not exist"),
+    SuppressionReason.COMPLAINED: mark("They called our mail spam"),
 }
 
 
@@ -65,7 +66,7 @@ def suppress(
         Conflict: the address is on the list already, for such a reason.
     """
     if session.get(Congregation, congregation_id) is None:
-        raise NotFound("unknown_congregation", "There is no such congregation.")
+        raise NotFound("unknown_congregation", say("There is no such congregation."))
     note = _checked_note(note)
     normal = _checked_address(address, "address")
     by = _checked_address(agent, "agent") if agent.strip() else ""
@@ -75,7 +76,7 @@ def suppress(
         if row.reason is not SuppressionReason.UNSUBSCRIBED:
             raise Conflict(
                 "suppressed_already",
-                f"{normal} is on the list already.",
+                say("%(address)s is on the list already.", address=normal),
                 field="address",
             )
         # Who unsubscribed still got what they had arranged; this goes further.
@@ -97,7 +98,7 @@ def unsubscribe(
         NotFound: the congregation is gone.
     """
     if session.get(Congregation, congregation_id) is None:
-        raise NotFound("unknown_congregation", "There is no such congregation.")
+        raise NotFound("unknown_congregation", say("There is no such congregation."))
     actor = Actor(RECIPIENT.name, ip)
     new = _entry(congregation_id, address, SuppressionReason.UNSUBSCRIBED, actor)
     row, is_new = _listed(session, new)
@@ -124,7 +125,7 @@ def goes_further(row: Suppression, reason: SuppressionReason) -> bool:
 
 def unknown_suppression() -> NotFound:
     """Return the refusal of an entry that is not there."""
-    return NotFound("unknown_suppression", "This address is not on the list.")
+    return NotFound("unknown_suppression", say("This address is not on the list."))
 
 
 def lift(
@@ -213,12 +214,14 @@ def _checked_note(note: str) -> str:
     clean = note.strip()
     if len(clean) > NOTE_MAX:
         raise InvalidInput(
-            "too_long", f"A note has at most {NOTE_MAX} characters.", field="note"
+            "too_long",
+            say("A note has at most %(max)s characters.", max=NOTE_MAX),
+            field="note",
         )
     if not clean.isprintable():
         raise InvalidInput(
             "control_chars",
-            "The note holds characters that do not print; type it anew.",
+            say("The note holds characters that do not print; type it anew."),
             field="note",
         )
     return clean

@@ -7,13 +7,18 @@ from datetime import datetime
 from typing import Final
 
 from tasks.errors import InvalidInput
+from tasks.saying import mark, say
 
 #: What a token may do, with the sentence that operators read.
 SCOPES: Final[Mapping[str, str]] = {
-    "events:write": "Report events.",
-    "records:write": "Create and change podcasts, bookings, guests, contacts and more.",
-    "records:read": "Read these records and what became of events.",
-    "webhooks:manage": "Add and change webhook endpoints, which hear of every event.",
+    "events:write": mark("Report events."),
+    "records:write": mark(
+        "Create and change podcasts, bookings, guests, contacts and more."
+    ),
+    "records:read": mark("Read these records and what became of events."),
+    "webhooks:manage": mark(
+        "Add and change webhook endpoints, which hear of every event."
+    ),
 }
 NAME_MAX: Final = 120
 
@@ -27,16 +32,20 @@ def checked_name(name: str) -> str:
     name = name.strip()
     if not name:
         raise InvalidInput(
-            "name_required", "Give the token a name, such as “Website”.", field="name"
+            "name_required",
+            say("Give the token a name, such as “Website”."),
+            field="name",
         )
     if len(name) > NAME_MAX:
         raise InvalidInput(
-            "too_long", f"The name may have at most {NAME_MAX} letters.", field="name"
+            "too_long",
+            say("The name may have at most %(max)s letters.", max=NAME_MAX),
+            field="name",
         )
     if not name.isprintable():
         raise InvalidInput(
             "control_chars",
-            "The name holds characters that do not print.",
+            say("The name holds characters that do not print."),
             field="name",
         )
     return name
@@ -51,7 +60,7 @@ def check_expiry(expires_at: datetime | None, now: datetime) -> None:
     if expires_at is not None and expires_at <= now:
         raise InvalidInput(
             "expiry_in_past",
-            "The expiry lies in the past; choose a later one.",
+            say("The expiry lies in the past; choose a later one."),
             field="expires_at",
         )
 
@@ -66,13 +75,17 @@ def checked_scopes(scopes: Collection[str]) -> list[str]:
     if unknown:
         raise InvalidInput(
             "unknown_scope",
-            f"There is no scope {unknown[0][:80]!r}; there are {', '.join(SCOPES)}.",
+            say(
+                "There is no scope %(scope)s; there are %(scopes)s.",
+                scope=repr(unknown[0][:80]),
+                scopes=", ".join(SCOPES),
+            ),
             field="scopes",
         )
     if not scopes:
         raise InvalidInput(
             "scope_required",
-            "Choose at least one thing that the token may do.",
+            say("Choose at least one thing that the token may do."),
             field="scopes",
         )
     return [scope for scope in SCOPES if scope in scopes]

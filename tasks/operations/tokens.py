@@ -24,6 +24,7 @@ from tasks.operations.token_checks import (
     checked_scopes,
 )
 from tasks.operations.token_text import digest, lookup_of, new_plaintext
+from tasks.saying import say
 
 __all__ = [
     "NAME_MAX",
@@ -72,7 +73,7 @@ def create_token(
     granted = checked_scopes(scopes)
     check_expiry(expires_at, moment)
     if session.get(Congregation, congregation_id) is None:
-        raise NotFound("unknown_congregation", "There is no such congregation.")
+        raise NotFound("unknown_congregation", say("There is no such congregation."))
     lookup, plaintext = new_plaintext()
     token = ApiToken(
         id=new_id(),
@@ -102,7 +103,7 @@ def revoke_token(
     """
     token = session.get(ApiToken, token_id)
     if token is None:
-        raise NotFound("unknown_token", "There is no such token.")
+        raise NotFound("unknown_token", say("There is no such token."))
     if token.revoked_at is None:
         token.revoked_at = now or utcnow()
         session.flush()
