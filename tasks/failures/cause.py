@@ -8,6 +8,7 @@ from uuid import UUID, uuid5
 
 from tasks.models.failure import CAUSE_MAX
 from tasks.models.reason import SENTENCES, Reason
+from tasks.saying import mark
 
 #: Longer errors are cut before anything is looked for in them.
 _ERROR_MAX: Final = 2_000
@@ -57,7 +58,7 @@ def cause_of(error: str | None, reason: Reason | None) -> str:
     """
     text = " ".join((error or "").split())[:_ERROR_MAX]
     if not text:
-        return SENTENCES[reason] if reason else "It failed without saying why."
+        return SENTENCES[reason] if reason else mark("It failed without saying why.")
     text = _QUOTED.sub(_unquoted, text)
     for pattern, instead in _PARTS:
         text = pattern.sub(instead, text)

@@ -18,6 +18,7 @@ from tasks.models.failure import (
     FailureGroup,
 )
 from tasks.operations.audit import Actor, Subject, record
+from tasks.saying import say
 
 #: Nobody can be kept from hearing of a failure for longer.
 QUIET_MAX: Final = timedelta(days=90)
@@ -125,7 +126,7 @@ def find(session: Session, id_: UUID, *, lock: bool = False) -> FailureGroup:
         wanted = wanted.with_for_update().execution_options(populate_existing=True)
     row = session.scalars(wanted).first()
     if row is None:
-        raise NotFound("unknown_failure", "There is no such group of failures.")
+        raise NotFound("unknown_failure", say("There is no such group of failures."))
     return row
 
 
@@ -133,24 +134,32 @@ def _check(note: str, until: datetime | None, now: datetime, n: int) -> None:
     if n > MANY_MAX:
         raise InvalidInput(
             "too_many_selected",
-            f"At most {MANY_MAX} groups can be acknowledged at once, not {n}.",
+            say(
+                "At most %(max)s groups can be acknowledged at once, not %(n)s.",
+                max=MANY_MAX,
+                n=n,
+            ),
         )
     if len(note) > NOTE_MAX:
         raise InvalidInput(
             "note_too_long",
-            f"The note has {len(note)} characters; at most {NOTE_MAX} are kept.",
+            say(
+                "The note has %(n)s characters; at most %(max)s are kept.",
+                n=str(len(note)),
+                max=NOTE_MAX,
+            ),
             field="note",
         )
     if until is not None and until <= now:
         raise InvalidInput(
             "until_past",
-            "That is past already; give a later time, or leave it empty.",
+            say("That is past already; give a later time, or leave it empty."),
             field="until",
         )
     if until is not None and until > now + QUIET_MAX:
         raise InvalidInput(
             "until_far",
-            f"A group can be quiet for at most {QUIET_MAX.days} days.",
+            say("A group can be quiet for at most %(n)s days.", n=QUIET_MAX.days),
             field="until",
         )
 

@@ -16,6 +16,7 @@ from tasks.failures.noting import note_retried
 from tasks.models.delivery import Delivery, DeliveryState
 from tasks.models.failure import FailedDelivery
 from tasks.operations.audit import Actor, Subject, record
+from tasks.saying import say
 from tasks.webhooks.fanout import LANE, anew
 from tasks.webhooks.finding import lock
 
@@ -35,13 +36,13 @@ def resend(session: Session, group_id: UUID, actor: Actor, now: datetime) -> int
     """
     group = find(session, group_id)
     if group.endpoint_id is None:
-        raise Conflict("no_deliveries", "Executions failed; retry those instead.")
+        raise Conflict("no_deliveries", say("Executions failed; retry those instead."))
     try:
         endpoint = lock(session, group.endpoint_id)
     except NotFound as error:
-        raise Conflict("endpoint_deleted", "The endpoint was removed.") from error
+        raise Conflict("endpoint_deleted", say("The endpoint was removed.")) from error
     if not endpoint.enabled:
-        raise Conflict("endpoint_disabled", "Switch the endpoint on first.")
+        raise Conflict("endpoint_disabled", say("Switch the endpoint on first."))
     ids = session.scalars(
         select(FailedDelivery.delivery_id)
         .where(FailedDelivery.group_id == group_id, FailedDelivery.retried_at.is_(None))
