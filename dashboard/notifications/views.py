@@ -21,7 +21,10 @@ from tasks.clock import utcnow
 from tasks.congregation.notifications import steering
 from tasks.congregation.notifications.drafting import sentence_of
 from tasks.errors import Conflict, NotFound
-from tasks.models import Congregation, DigestMail, MailState
+from tasks.lane import COUNT_CAP
+from tasks.models import Congregation, DigestMail, MailState, OperationKind
+from tasks.operations.kinds import Asked
+from tasks.operations.many import n_meant
 from tasks.outbound.layout import UNSUBSCRIBE, html_of, text_of
 from tasks.saying import say, say_many
 
@@ -51,7 +54,8 @@ def shown_text(message: Message | None) -> str:
 def index() -> str:
     """List what waits to leave, and the mails, newest first."""
     session, form = db.session(), MailFilter.read(request.args)
-    wanted, cursor = form.wanted(utcnow()), request.args.get("cursor")
+    now, cursor = utcnow(), request.args.get("cursor")
+    wanted = form.wanted(now)
     return render(
         "notifications/list.html",
         groups=groups.groups(session),
@@ -59,6 +63,10 @@ def index() -> str:
         form=form,
         states=list(MailState),
         n_failed=queries.n_failed(session),
+        n_again=n_meant(
+            session, Asked(OperationKind.RETRY_MAILS, form.asked(now), now)
+        ),
+        cap=COUNT_CAP,
     )
 
 
@@ -150,15 +158,6 @@ def retry(mail_id: UUID) -> ResponseReturnValue:
     db.session.commit()
     flash(say("It is tried again."), "success")
     return back(".mail", mail_id=mail_id)
-
-
-@bp.post("/retry-failed")
-def retry_failed() -> ResponseReturnValue:
-    """Try the failed mails again."""
-    n = steering.retry_failed(db.session(), actor(), utcnow())
-    db.session.commit()
-    flash(f"{n} mails are tried again." if n else "No mail has failed.", "success")
-    return back(".index")
 
 
 def _refused(refused: Conflict) -> ResponseReturnValue:

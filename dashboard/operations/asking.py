@@ -7,7 +7,7 @@ nothing.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
@@ -28,8 +28,8 @@ from tasks.errors import InvalidInput
 from tasks.lane import COUNT_CAP
 from tasks.models import ExecutionState, OperationKind, new_id
 from tasks.models.base import Json
-from tasks.operations.bulk import Bulk
-from tasks.operations.kinds import KINDS, Asked
+from tasks.operations.bulk import Bulk, refuse_many
+from tasks.operations.kinds import KINDS, Asked, refused
 from tasks.operations.many import change_few, change_ticked, n_meant, n_ticked
 from tasks.operations.pieces import PIECE
 from tasks.operations.starting import WHY_MAX, start
@@ -71,11 +71,11 @@ def begin(question: Question) -> ResponseReturnValue:
         _refuse_number(asked)
         why = clean(request.form.get("why"))
         operation = start(session, id_, asked, actor(), why=why, now=now)
-    except InvalidInput as refused:
-        if refused.field is None:
+    except InvalidInput as problem:
+        if problem.field is None:
             raise
         session.rollback()
-        return _ask(question, high_water, id_, refused), 422
+        return _ask(question, high_water, id_, problem), 422
     db.session.commit()
     return redirect(url_for("operations.detail", operation_id=operation.id), 303)
 
@@ -85,6 +85,8 @@ def ticked(question: Question) -> ResponseReturnValue:
     session, ids = db.session(), selected()
     if not ids:
         return nothing_selected(question.back)
+    if KINDS[question.kind].verb is None:
+        return _ticked_operation(question, ids)
     if "confirmed" not in request.form:
         n = n_ticked(session, question.kind, ids)
         return _render(question, n=n, ids=ids)
@@ -92,21 +94,36 @@ def ticked(question: Question) -> ResponseReturnValue:
     return _done(question, bulk)
 
 
+def _ticked_operation(question: Question, ids: Sequence[UUID]) -> ResponseReturnValue:
+    """Ask about ticked rows, then begin the operation on them.
+
+    Raises:
+        InvalidInput: too many are ticked.
+    """
+    refuse_many(ids)
+    question = replace(question, matching={"ids": [str(id_) for id_ in ids]})
+    if "confirmed" in request.form:
+        return begin(question)
+    return _ask(question, utcnow(), new_id())
+
+
 def _ask(
     question: Question,
     high_water: datetime,
     operation_id: UUID,
-    refused: InvalidInput | None = None,
+    problem: InvalidInput | None = None,
 ) -> str:
     session = db.session()
     asked = Asked(question.kind, question.matching, high_water)
     return _render(
         question,
         n=n_meant(session, asked),
+        cannot=refused(session, asked),
+        hidden=question.matching.get("ids", ()),
         n_sent=_n_sent(asked),
         high_water=high_water.isoformat(),
         operation_id=operation_id,
-        errors={refused.field: refused.message} if refused else {},
+        errors={problem.field: problem.message} if problem else {},
     )
 
 
@@ -144,6 +161,8 @@ def _render(
     *,
     n: int,
     ids: Collection[UUID] = (),
+    hidden: Sequence[str] = (),
+    cannot: Sequence[tuple[str, int]] = (),
     n_sent: int = 0,
     errors: Mapping[str | None, str] = _NO_ERRORS,
     **values: str | UUID,
@@ -154,6 +173,8 @@ def _render(
         words=question.words,
         n=n,
         ids=ids,
+        hidden=hidden or ids,
+        cannot=cannot,
         given=request.form,
         n_sent=n_sent,
         errors=errors,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from flask import url_for
@@ -21,6 +21,11 @@ from tasks.automation.triggers import TRIGGERS
 from tasks.lane import COUNT_CAP
 from tasks.models import (
     Congregation,
+    Delivery,
+    DigestMail,
+    Endpoint,
+    Engagement,
+    Execution,
     FailureGroup,
     Operation,
     OperationState,
@@ -33,6 +38,7 @@ from tasks.operations.audit import Actor
 from tasks.operations.kinds import KINDS
 from tasks.operations.seeing import find, seen_by
 from tasks.saying import mark, say
+from tasks.webhooks.switching import name_of
 
 #: What a filter's parts are called.
 _LABELS: Final = {
@@ -49,9 +55,22 @@ _LABELS: Final = {
     "late_before": mark("Late since"),
     "reason": mark("Why it waits"),
     "action": mark("Action"),
+    "within": mark("Shown"),
+    "endpoint_id": mark("Endpoint"),
     "group_id": mark("Failed with"),
     "minutes": mark("Spread over minutes"),
     "then_resume": mark("Then resumes the lane"),
+}
+
+
+#: Whose rows an operation is about -> the page of one, and its argument.
+_PAGES: Final[Mapping[type[Any], tuple[str, str]]] = {
+    Execution: ("executions.detail", "execution_id"),
+    ScheduledJob: ("scheduled.detail", "job_id"),
+    Event: ("events.detail", "event_id"),
+    Delivery: ("webhooks.delivery", "delivery_id"),
+    DigestMail: ("notifications.mail", "mail_id"),
+    Engagement: ("outreach.detail", "engagement_id"),
 }
 
 
@@ -92,12 +111,8 @@ class Line:
 
     def row_url(self, id_: str) -> str:
         """Return the page of one of the rows that it is about."""
-        model = KINDS[self.operation.kind].model
-        if model is Event:
-            return url_for("events.detail", event_id=id_)
-        if model is ScheduledJob:
-            return url_for("scheduled.detail", job_id=id_)
-        return url_for("executions.detail", execution_id=id_)
+        endpoint, name = _PAGES[KINDS[self.operation.kind].model]
+        return url_for(endpoint, **{name: id_})  # type: ignore[arg-type]  # url_for names its own parameters too
 
 
 def listed(
@@ -148,10 +163,13 @@ def _links(line: Line, ids: Sequence[str]) -> Markup:
 
 
 def _named(session: Session, name: str, id_: UUID) -> Markup | str:
-    """Return the rule's name, or what a group of failures has in common."""
+    """Return a rule's or an endpoint's name, or what failures have in common."""
     if name == "rule_id":
         found = session.scalar(select(Rule.name).where(Rule.id == id_))
         return found or str(id_)
+    if name == "endpoint_id":
+        endpoint = session.scalar(select(Endpoint).where(Endpoint.id == id_))
+        return name_of(endpoint) if endpoint else str(id_)
     wanted = select(FailureGroup.cause).where(FailureGroup.id == id_)
     if (cause := session.scalar(wanted)) is None:
         return str(id_)
@@ -163,7 +181,7 @@ def _meant(session: Session, line: Line) -> Iterator[tuple[str, str]]:
     for name, value in line.operation.matching.items():
         if name == "ids":
             yield say("Rows"), _links(line, value)
-        elif name in ("rule_id", "group_id"):
+        elif name in ("rule_id", "group_id", "endpoint_id"):
             yield say(_LABELS[name]), _named(session, name, UUID(value))
         elif name == "congregation_id":
             continue  # the page names it anyway

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from dashboard.operations.engagement_words import OF_ENGAGEMENTS
 from dashboard.operations.execution_words import OF_EXECUTIONS
 from dashboard.operations.release_words import RELEASES
+from dashboard.operations.sending_words import OF_SENDING
 from dashboard.operations.speech import EVENTS, JOBS, Words, capped
 from tasks.models import OperationKind
 from tasks.saying import mark, say_many
@@ -18,6 +20,8 @@ _K = OperationKind
 WORDS: Final[Mapping[OperationKind, Words]] = {
     **OF_EXECUTIONS,
     **RELEASES,
+    **OF_SENDING,
+    **OF_ENGAGEMENTS,
     _K.CANCEL_JOBS: Words(
         "slash-circle",
         "danger",

@@ -2,6 +2,7 @@
 
 from dashboard.outreach import (
     agent_views,
+    bulk,
     caps,
     contact_views,
     draft_views,
@@ -13,6 +14,7 @@ from dashboard.outreach.views import bp
 __all__ = [
     "agent_views",
     "bp",
+    "bulk",
     "caps",
     "contact_views",
     "draft_views",

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, select
+from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from dashboard.paging import Page, paginate
@@ -20,11 +18,8 @@ from tasks.models import (
     Endpoint,
     WebhookMessage,
 )
-from tasks.models.base import born_from
+from tasks.operations.deliveries import DeliveryMatching
 from tasks.saying import say
-from tasks.search.deliveries import delivery_conditions
-
-_FIRST_ID: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,42 +42,7 @@ class DeliveryRow:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class WantedDeliveries:
-    """Which deliveries to list; what is empty or None does not count."""
-
-    state: str = ""
-    type: str = ""
-    endpoint_id: UUID | None = None
-    since: datetime | None = None  # made then or later
-    until: datetime | None = None  # made before
-    text: str = ""  # part of an error, or of the endpoint's name or address
-    query: str = ""  # ``field:value`` terms, see ``tasks.search``
-
-    def conditions(self) -> Sequence[ColumnElement[bool]]:
-        """Return what must hold.
-
-        Raises:
-            InvalidInput: ``bad_search``.
-        """
-        simple = list(self._simple())
-        return [*simple, *delivery_conditions(self.query, self.text, simple)]
-
-    def _simple(self) -> Iterator[ColumnElement[bool]]:
-        if self.state:
-            yield Delivery.state == self.state
-        if self.type:
-            yield Delivery.type == self.type
-        if self.endpoint_id is not None:
-            yield Delivery.endpoint_id == self.endpoint_id
-        # Ids rise with time, and the list is read by them; no id is older than 1970.
-        if self.since is not None:
-            yield Delivery.id >= born_from(max(self.since, _FIRST_ID))
-        if self.until is not None:
-            yield Delivery.id < born_from(max(self.until, _FIRST_ID))
-
-
-def listed(wanted: WantedDeliveries) -> Select[Delivery, Endpoint, str]:
+def listed(wanted: DeliveryMatching) -> Select[Delivery, Endpoint, str]:
     """Select the deliveries in the order of ``DeliveryRow``'s fields."""
     return _rows().where(*wanted.conditions())
 
@@ -96,7 +56,7 @@ def _rows() -> Select[Delivery, Endpoint, str]:
 
 
 def deliveries(
-    session: Session, wanted: WantedDeliveries, cursor: str | None, limit: int
+    session: Session, wanted: DeliveryMatching, cursor: str | None, limit: int
 ) -> Page[DeliveryRow]:
     """Return a page of deliveries, newest first."""
     page = paginate(session, listed(wanted), [Delivery.id.desc()], cursor, limit)

@@ -26,11 +26,14 @@ from dashboard.states import LOOKS
 from dashboard.web import render
 from dashboard.webhooks import deliveries as rows
 from dashboard.webhooks import queries
-from dashboard.webhooks.deliveries import WantedDeliveries
 from dashboard.webhooks.views import bp, config
 from tasks.clock import utcnow
 from tasks.errors import Conflict
-from tasks.models import DeliveryState
+from tasks.lane import COUNT_CAP
+from tasks.models import DeliveryState, OperationKind
+from tasks.operations.deliveries import DeliveryMatching
+from tasks.operations.kinds import Asked
+from tasks.operations.many import n_meant
 from tasks.operations.single import Answer
 from tasks.saying import later, mark, say
 from tasks.webhooks.filters import EVENT_TYPES
@@ -38,6 +41,7 @@ from tasks.webhooks.messages import TEST_TYPE
 from tasks.webhooks.replays import retry_delivery
 from tasks.webhooks.switching import name_of
 
+_K = OperationKind
 _ANY: Final = SelectChoice("", later("Any"))
 #: What deliveries tell of -> what operators read.
 TITLES: Final = {**EVENT_TYPES, TEST_TYPE: mark("Test")}
@@ -85,11 +89,11 @@ class DeliveryFilter(Form):  # type: ignore[misc]  # WTForms has no types
         form.validate()
         return form
 
-    def wanted(self, now: datetime) -> WantedDeliveries:
+    def wanted(self, now: datetime) -> DeliveryMatching:
         """Return what is asked for; a field with an error does not count."""
-        query = self.search.query.settled(self.search.of.fields, now)
+        query = self.search.settled(now)
         of = self._value("to")
-        return WantedDeliveries(
+        return DeliveryMatching(
             state=self._value("state") or "",
             type=self._value("type") or "",
             endpoint_id=UUID(of) if of else None,
@@ -110,7 +114,8 @@ def deliveries() -> str:
     """List deliveries, newest first."""
     session = db.session()
     form = DeliveryFilter.read(session, request.args)
-    wanted = form.wanted(utcnow())
+    now = utcnow()
+    wanted = form.wanted(now)
     page = rows.deliveries(
         session, wanted, request.args.get("cursor"), config().page_size
     )
@@ -118,7 +123,9 @@ def deliveries() -> str:
         "webhooks/deliveries.html",
         form=form,
         page=page,
-        is_filtered=wanted != WantedDeliveries(),
+        is_filtered=wanted != DeliveryMatching(),
+        n_again=n_meant(session, Asked(_K.RETRY_DELIVERIES, wanted.as_json(), now)),
+        cap=COUNT_CAP,
         titles=TITLES,
         name_of=name_of,
     )

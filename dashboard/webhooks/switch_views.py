@@ -18,7 +18,7 @@ from tasks.errors import Conflict, InvalidInput
 from tasks.saying import say
 from tasks.webhooks import endpoints
 from tasks.webhooks.finding import get_endpoint
-from tasks.webhooks.replays import Replayed, replay_event, replay_span, retry_failed
+from tasks.webhooks.replays import Replayed, replay_event, replay_span
 from tasks.webhooks.testing import send_test
 
 
@@ -59,24 +59,6 @@ def test(endpoint_id: UUID) -> ResponseReturnValue:
     db.session.commit()
     flash(say("A test is on its way."), "success")
     return redirect(url_for(".delivery", delivery_id=delivery.id), 303)
-
-
-@bp.post("/<uuid:endpoint_id>/retry-failed")
-def retry_all(endpoint_id: UUID) -> ResponseReturnValue:
-    """Send again what failed, or ended because the endpoint was off."""
-    try:
-        n_again = retry_failed(db.session(), endpoint_id, actor(), utcnow())
-    except Conflict as refused:
-        return _refused(refused, endpoint_id)
-    db.session.commit()
-    told = plural(n_again, "delivery", "deliveries")
-    flash(
-        say("%(told)s sent again.", told=told)
-        if n_again
-        else say("Nothing has failed."),
-        "success",
-    )
-    return _to_endpoint(endpoint_id)
 
 
 @bp.post("/<uuid:endpoint_id>/replay")

@@ -1,18 +1,20 @@
 /* Counts what is ticked, on the button that acts on it; the form works without this. */
 (() => {
-  const buttonOf = (form) => form.querySelector("[data-selected]");
+  const buttonsOf = (form) => [...form.querySelectorAll("[data-selected]")];
   /* Not form.id: that is the boxes, since they have this name. */
   const idOf = (form) => form.getAttribute("id");
   const boxesOf = (form) => [...document.querySelectorAll(`input[name="id"][form="${idOf(form)}"]`)];
 
   function show(form) {
-    const button = buttonOf(form);
-    if (!button) return;
+    const buttons = buttonsOf(form);
+    if (!buttons.length) return;
     const ticked = boxesOf(form).filter((box) => box.checked).length;
-    button.querySelector("span").textContent = ticked
-      ? `${button.dataset.selected} (${ticked})`
-      : button.dataset.selected;
-    button.disabled = ticked === 0;
+    for (const button of buttons) {
+      button.querySelector("span").textContent = ticked
+        ? `${button.dataset.selected} (${ticked})`
+        : button.dataset.selected;
+      button.disabled = ticked === 0;
+    }
     const all = document.querySelector(`[data-select-all="${idOf(form)}"]`);
     if (!all) return;
     const boxes = boxesOf(form);

@@ -31,6 +31,12 @@ class OperationKind(StrEnum):
     DROP_EXECUTIONS = "drop_executions"  # what waited: cancelled
     CANCEL_JOBS = "cancel_jobs"
     REPLAY_EVENTS = "replay_events"
+    RETRY_DELIVERIES = "retry_deliveries"
+    RETRY_MAILS = "retry_mails"  # of notifications
+    WAKE_ENGAGEMENTS = "wake_engagements"  # their agents, now
+    STOP_ENGAGEMENTS = "stop_engagements"  # without a schedule from now on
+    PAUSE_ENGAGEMENTS = "pause_engagements"
+    RESUME_ENGAGEMENTS = "resume_engagements"
 
 
 class OperationState(StrEnum):

@@ -81,6 +81,14 @@ def change_selected(
     """
     if not ids:
         raise InvalidInput("nothing_selected", say("Select at least one row first."))
+    refuse_many(ids)
+    changed = change(session, verb, ids, now)
+    _audit(session, verb, changed, actor, {})
+    return Bulk(len(changed), len(set(ids)) - len(changed))
+
+
+def refuse_many(ids: Collection[UUID]) -> None:
+    """Raise ``InvalidInput`` where more than ``SELECTED_MAX`` rows are picked."""
     if len(ids) > SELECTED_MAX:
         raise InvalidInput(
             "too_many_selected",
@@ -91,9 +99,6 @@ def change_selected(
                 n=str(len(ids)),
             ),
         )
-    changed = change(session, verb, ids, now)
-    _audit(session, verb, changed, actor, {})
-    return Bulk(len(changed), len(set(ids)) - len(changed))
 
 
 def change_matching(

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, or_, select
+from sqlalchemy import ColumnElement, Select, func, or_, select, true
 from sqlalchemy.orm import Session
 
 from tasks import doorbell
+from tasks.lane import COUNT_CAP
 from tasks.models import (
     Event,
     Execution,
@@ -25,14 +26,17 @@ from tasks.models.base import Json
 from tasks.operations import executions, scheduled_jobs
 from tasks.operations.acted import Acted
 from tasks.operations.allowed import RETRYABLE
-from tasks.operations.bulk import Verb, change
+from tasks.operations.bulk import change
+from tasks.operations.deliveries import RETRY_DELIVERIES
+from tasks.operations.engagements import OF_ENGAGEMENTS
 from tasks.operations.event_matching import EventMatching, events_that_match
+from tasks.operations.kind import Kind
+from tasks.operations.mails import RETRY_MAILS
 from tasks.operations.matching import Matching, from_json, is_state, narrow
 from tasks.operations.releasing import MINUTES, drop_executions, release_executions
 from tasks.operations.replaying_events import replay_events
 from tasks.operations.replaying_executions import MOVED, replay_executions
 
-Act = Callable[[Session, Operation, Sequence[UUID], datetime], Acted]
 _K = OperationKind
 _S = ExecutionState
 
@@ -45,18 +49,6 @@ SENT: Final = (*UNSENT, _S.SUCCEEDED)
 #: What an operation carries besides its filter: how it is done, and what follows.
 THEN_RESUME: Final = "then_resume"  # a lane that goes on when all is done
 _NO_FILTERS: Final = frozenset({MINUTES, THEN_RESUME})
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """What one kind of operation means and does."""
-
-    model: type[Execution] | type[ScheduledJob] | type[Event]
-    #: What makes a row one that was meant, by the high water and ``is_again``.
-    eligible: Callable[[datetime, bool], tuple[ColumnElement[bool], ...]]
-    act: Act
-    verb: Verb | None = None  # None: it is more than a change of columns
-    lane: str | None = None  # which gets work by it
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +66,38 @@ def rows_of(session: Session, asked: Asked | Operation) -> Select[UUID]:
 
     A session with a scope selects only what it sees; others add the scope themselves.
     """
+    eligible = KINDS[asked.kind].eligible(asked.high_water, asked.is_again)
+    return _meant(session, asked).where(*eligible)
+
+
+def _meant(session: Session, asked: Asked | Operation) -> Select[UUID]:
+    """Select the ids of what the filter means, whether it is eligible or not."""
     kind = KINDS[asked.kind]
-    statement: Select[UUID] = select(kind.model.id).where(
-        *kind.eligible(asked.high_water, asked.is_again)
-    )
+    statement: Select[UUID] = select(kind.model.id)
     rest = {key: v for key, v in asked.matching.items() if key not in _NO_FILTERS}
     if (ids := rest.pop("ids", None)) is not None:
         statement = statement.where(kind.model.id.in_([UUID(text) for text in ids]))
-    if issubclass(kind.model, Event):
-        meant = from_json(EventMatching, rest)
-        return statement.where(*events_that_match(session, meant))
+    if kind.narrow is not None:
+        return statement.where(*kind.narrow(session, rest))
     return narrow(statement, kind.model, from_json(Matching, rest))
+
+
+def refused(session: Session, asked: Asked) -> list[tuple[str, int]]:
+    """Return why rows that the filter means stay as they are, and how many each.
+
+    Each is counted to the cap, under the first reason that holds; one query.
+    """
+    refusals = KINDS[asked.kind].refusals
+    if not refusals:
+        return []
+    columns, before = [], []
+    for _why, holds in refusals:
+        statement = _meant(session, asked).where(holds, *before).limit(COUNT_CAP)
+        counted = select(func.count()).select_from(statement.subquery())
+        columns.append(counted.scalar_subquery())
+        before.append(holds.is_not(true()))
+    found = session.execute(select(*columns)).one()
+    return [(why, n) for (why, _), n in zip(refusals, found, strict=True) if n]
 
 
 def _in(*states: ExecutionState) -> ColumnElement[bool]:
@@ -147,6 +160,14 @@ KINDS: Final[Mapping[OperationKind, Kind]] = {
         scheduled_jobs.CANCEL,
     ),
     _K.REPLAY_EVENTS: Kind(
-        Event, lambda until, _: (Event.created_at <= until,), replay_events
+        Event,
+        lambda until, _: (Event.created_at <= until,),
+        replay_events,
+        narrow=lambda session, rest: [
+            *events_that_match(session, from_json(EventMatching, rest))
+        ],
     ),
+    _K.RETRY_DELIVERIES: RETRY_DELIVERIES,
+    _K.RETRY_MAILS: RETRY_MAILS,
+    **OF_ENGAGEMENTS,
 }

@@ -8,14 +8,11 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, and_, literal_column, or_, select, tuple_
+from sqlalchemy import ColumnElement, Select, and_, literal_column, select
 from sqlalchemy.orm import InstrumentedAttribute, aliased
 
 from tasks.models import (
-    Booking,
     Congregation,
-    Episode,
-    EpisodeGuest,
     Execution,
     ExecutionState,
     FailedExecution,
@@ -23,7 +20,8 @@ from tasks.models import (
     ScheduledJob,
 )
 from tasks.models.base import EntityOfCongregation, born_from
-from tasks.search.conditions import NAMED_MAX, SEARCH_WINDOW
+from tasks.search.anywhere import holds
+from tasks.search.conditions import SEARCH_WINDOW
 from tasks.search.work import work_conditions
 
 if TYPE_CHECKING:
@@ -35,7 +33,9 @@ F = TypeVar("F", bound="DataclassInstance")
 _STATES: Final = frozenset(ExecutionState) | frozenset(JobState)
 
 #: What a filter says that is no text.
-_IDS: Final = frozenset({"rule_id", "congregation_id", "event_id", "group_id"})
+_IDS: Final = frozenset(
+    {"rule_id", "congregation_id", "event_id", "group_id", "endpoint_id"}
+)
 _INSTANTS: Final = frozenset({"since", "until", "late_before"})
 
 
@@ -82,21 +82,32 @@ def _typed(name: str, text: str) -> str | UUID | datetime:
 
 def narrow(statement: S, model: Model, matching: Matching) -> S:
     """Return ``statement``, which selects from ``model``, with only what matches."""
+    early = _conditions(model, matching)
     if not (matching.query or matching.text):
-        return statement.where(*_conditions(model, matching))
-    # The window has the columns too: so no planner begins with what is looked for in
-    # it, and reads the table to its end.
-    order = _order(model, matching.state)
-    window = select(model).order_by(*order).limit(SEARCH_WINDOW)
-    early = work_conditions(model, model, matching.query).early
-    conditions = [*_conditions(model, matching), *early]
-    newest: Any = aliased(model, window.where(*conditions).subquery("newest"))
-    late = work_conditions(model, newest, matching.query).late
-    if matching.text:
-        late.append(_holds(newest, matching.text, is_execution=model is Execution))
+        return statement.where(*early)
+    rows, late = newest(model, matching, SEARCH_WINDOW)
     if not late:
-        return statement.where(*conditions)
-    return statement.where(model.id.in_(select(newest.id).where(*late)))
+        early += work_conditions(model, model, matching.query).early
+        return statement.where(*early)
+    return statement.where(model.id.in_(select(rows.id).where(*late)))
+
+
+def newest(
+    model: Model, matching: Matching, n: int
+) -> tuple[Any, list[ColumnElement[bool]]]:
+    """Return the ``n`` newest rows of what an index finds, and what else must hold.
+
+    The rows have their columns: so no planner begins with what is looked for in them,
+    and reads the table to its end.
+    """
+    order = _order(model, matching.state)
+    early = work_conditions(model, model, matching.query).early
+    window = select(model).where(*_conditions(model, matching), *early)
+    rows: Any = aliased(model, window.order_by(*order).limit(n).subquery("newest"))
+    late = work_conditions(model, rows, matching.query).late
+    if matching.text:
+        late.append(holds(rows, matching.text, is_execution=model is Execution))
+    return rows, late
 
 
 def is_state(model: Model, state: str) -> ColumnElement[bool]:
@@ -177,27 +188,3 @@ def _within(model: Model, matching: Matching) -> Iterator[ColumnElement[bool]]:
         yield _at(model) < matching.until
         if model is Execution:
             yield Execution.id < born_from(matching.until + timedelta(milliseconds=1))
-
-
-def _holds(model: Any, text: str, *, is_execution: bool) -> ColumnElement[bool]:  # noqa: ANN401  # the table, or a part of it
-    """Return whether a row, or what it is about, has ``text`` in it, in any case."""
-    columns: list[Any] = [model.booking_id, model.episode_id, model.guest_id]
-    if is_execution:
-        columns.append(model.recipient)
-    named = (
-        (Booking, Booking.guest_name, model.booking_id),
-        (EpisodeGuest, EpisodeGuest.name, model.guest_id),
-        (Episode, Episode.title, model.episode_id),
-    )
-    return or_(
-        *(column.icontains(text, autoescape=True) for column in columns),
-        # Looked up once, not for each row: each is a set that the database keeps.
-        *(
-            tuple_(model.congregation_id, id_).in_(
-                select(table.congregation_id, table.id)
-                .where(name.icontains(text, autoescape=True))
-                .limit(NAMED_MAX)
-            )
-            for table, name, id_ in named
-        ),
-    )

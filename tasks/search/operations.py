@@ -25,6 +25,12 @@ LANE_OF: Final[Mapping[OperationKind, str]] = {
     _K.DROP_EXECUTIONS: "executions",
     _K.REPLAY_EVENTS: "executions",
     _K.CANCEL_JOBS: "scheduled_jobs",
+    _K.RETRY_DELIVERIES: "deliveries",
+    _K.RETRY_MAILS: "email",
+    _K.WAKE_ENGAGEMENTS: "contact_due",
+    _K.STOP_ENGAGEMENTS: "contact_due",
+    _K.PAUSE_ENGAGEMENTS: "contact_due",
+    _K.RESUME_ENGAGEMENTS: "contact_due",
 }
 _FIELDS: Final = table(
     Field("state", Kind.WORD, mark("How it stands"), tuple(OperationState), "running"),

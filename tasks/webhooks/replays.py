@@ -17,7 +17,7 @@ from tasks import doorbell
 from tasks.errors import Conflict, InvalidInput, NotFound
 from tasks.failures.noting import note_retried
 from tasks.models.congregation import Congregation
-from tasks.models.delivery import SETTLED, Delivery, DeliveryState
+from tasks.models.delivery import SETTLED, Delivery
 from tasks.models.endpoint import Endpoint
 from tasks.models.event import Event
 from tasks.models.failure import FailedDelivery
@@ -71,32 +71,6 @@ def retry_delivery(
     record(session, actor, "delivery.retried", subject, summary)
     doorbell.ask(session, LANE)
     return Answer.DONE
-
-
-def retry_failed(
-    session: Session, endpoint_id: UUID, actor: Actor, now: datetime
-) -> int:
-    """Send again what failed, or ended because the endpoint was off; returns how many.
-
-    Raises:
-        NotFound: there is no such endpoint.
-        Conflict: it is switched off.
-    """
-    endpoint = _enabled(session, endpoint_id)
-    states = (DeliveryState.FAILED, DeliveryState.DISABLED)
-    revived = session.scalars(
-        update(Delivery)
-        .where(Delivery.endpoint_id == endpoint.id, Delivery.state.in_(states))
-        .values(anew(now))
-        .returning(Delivery.id)
-        .execution_options(synchronize_session=False)
-    ).all()
-    if revived:
-        note_retried(session, FailedDelivery, revived, now)
-        summary = f"Asked for another try of {len(revived)} deliveries"
-        tell(session, endpoint, actor, "endpoint.retried", summary)
-        doorbell.ask(session, LANE)
-    return len(revived)
 
 
 def replay_event(session: Session, event_id: UUID, actor: Actor, now: datetime) -> None:

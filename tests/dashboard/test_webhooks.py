@@ -166,15 +166,15 @@ def test_the_buttons_of_an_endpoint(as_admin: Browser, office: Office) -> None:
     id_ = office.add(as_admin)
     as_admin.post(f"/webhooks/{id_}/disable")
     assert "Switched off" in text(as_admin, f"/webhooks/{id_}")
-    for verb in ("test", "retry-failed"):
-        as_admin.post(f"/webhooks/{id_}/{verb}")
-        assert "Switch the endpoint on first." in text(as_admin, f"/webhooks/{id_}")
+    as_admin.post(f"/webhooks/{id_}/test")
+    assert "Switch the endpoint on first." in text(as_admin, f"/webhooks/{id_}")
     answer = as_admin.post(f"/webhooks/{id_}/enable")
     assert "since=" in answer.headers["Location"]
     answer = as_admin.post(f"/webhooks/{id_}/test")
     assert "/webhooks/deliveries/" in answer.headers["Location"]
     assert "This is a test" in text(as_admin, answer.headers["Location"])
-    as_admin.post(f"/webhooks/{id_}/retry-failed")
+    asked = text(as_admin, f"/webhooks/deliveries/retry-all?to={id_}")
+    assert "1 cannot, and stays as it is: they are on their way already." in asked
     as_admin.post(f"/webhooks/{id_}/delete")
     assert as_admin.get(f"/webhooks/{id_}").status_code == 404
     assert "removed" in text(as_admin, "/webhooks/deliveries")

@@ -7,17 +7,20 @@ from datetime import timedelta
 import pytest
 
 from tasks.errors import Conflict, InvalidInput, NotFound
-from tasks.models import DeliveryState, new_id
+from tasks.models import DeliveryState, OperationKind, new_id
+from tasks.operations.kinds import Asked, refused
 from tasks.operations.single import Answer
 from tasks.webhooks.endpoints import disable, enable, remove
 from tasks.webhooks.replays import (
     replay_event,
     replay_span,
     retry_delivery,
-    retry_failed,
 )
 from tests.support.hook_sink import Reply
+from tests.support.many import do_all
 from tests.tasks.webhooks.conftest import ACTOR, Desk
+
+RETRY = OperationKind.RETRY_DELIVERIES
 
 
 def test_one_delivery_goes_out_again_as_it_was(desk: Desk) -> None:
@@ -55,12 +58,16 @@ def test_what_failed_goes_out_again(desk: Desk) -> None:
     desk.sink.answer("/hook", Reply(410), Reply(200))
     desk.happen()
     desk.work()
-    with desk.begin() as session, pytest.raises(Conflict):
-        retry_failed(session, endpoint.id, ACTOR, desk.now)
+    ask = (RETRY, {"endpoint_id": str(endpoint.id)}, ACTOR)
+    with desk.begin() as session:
+        assert do_all(session, *ask, desk.now) == 0, "the endpoint is off"
+        asked = Asked(*ask[:2], desk.now)
+        ((why, n),) = refused(session, asked)
+        assert ("switch it on" in why, n) == (True, 1)
     with desk.begin() as session:
         enable(session, endpoint.id, ACTOR, desk.now)
-        assert retry_failed(session, endpoint.id, ACTOR, desk.now) == 1
-        assert retry_failed(session, endpoint.id, ACTOR, desk.now) == 0
+        assert do_all(session, *ask, desk.now) == 1
+        assert do_all(session, *ask, desk.now) == 0
     assert len(desk.deliver().delivered) == 1
 
 
@@ -118,8 +125,6 @@ def test_what_cannot_be_sent_again_says_why(desk: Desk) -> None:
             replay_span(session, endpoint.id, desk.now, desk.now, ACTOR, desk.now)
         with pytest.raises(NotFound):
             retry_delivery(session, new_id(), ACTOR, desk.now)
-        with pytest.raises(NotFound):
-            retry_failed(session, new_id(), ACTOR, desk.now)
         with pytest.raises(NotFound):
             replay_event(session, new_id(), ACTOR, desk.now)
     with desk.begin() as session:

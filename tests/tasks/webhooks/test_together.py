@@ -15,10 +15,18 @@ from tasks.automation import AutomationEvent, emit_events
 from tasks.automation.actions.base import Done, Letter, Outcome, TryAgain
 from tasks.lane import Bench
 from tasks.lanes import deliveries, fanout, janitor
-from tasks.models import Delivery, DeliveryState, Event, OutboxEntry, WebhookMessage
+from tasks.models import (
+    Delivery,
+    DeliveryState,
+    Event,
+    OperationKind,
+    OutboxEntry,
+    WebhookMessage,
+)
 from tasks.webhooks.endpoints import disable, enable
-from tasks.webhooks.replays import replay_span, retry_failed
+from tasks.webhooks.replays import replay_span
 from tasks.webhooks.testing import send_test
+from tests.support.many import do_all
 from tests.tasks.webhooks.conftest import ACTOR, Desk
 from tests.tasks.webhooks.test_deliveries import Answers, with_courier
 
@@ -81,7 +89,8 @@ def test_an_operator_who_switches_meanwhile_ties_no_knot(desk: Desk) -> None:
                 disable(session, endpoint.id, ACTOR, desk.now)
             with desk.begin() as session:
                 enable(session, endpoint.id, ACTOR, desk.now)
-                retry_failed(session, endpoint.id, ACTOR, desk.now)
+                where = {"endpoint_id": str(endpoint.id)}
+                do_all(session, OperationKind.RETRY_DELIVERIES, where, ACTOR, desk.now)
 
     def work() -> None:
         bench = with_courier(desk.bench(), Answers(say))

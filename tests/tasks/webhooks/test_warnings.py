@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 
 from tasks.lanes import deliveries
-from tasks.models import AdminMail, DeliveryState, EndpointEnd
+from tasks.models import AdminMail, DeliveryState, EndpointEnd, OperationKind
 from tasks.webhooks.endpoints import enable
-from tasks.webhooks.replays import replay_span, retry_failed
+from tasks.webhooks.replays import replay_span
 from tests.support.hook_sink import Reply
+from tests.support.many import do_all
 from tests.support.operators import operator
 from tests.tasks.webhooks.conftest import ACTOR, Desk
 
@@ -53,8 +54,10 @@ def test_a_receiver_that_is_down_for_a_day_is_warned_of_once_and_misses_nothing(
     desk.sink.answer("/hook", Reply(204))
     with desk.begin() as session:
         since = enable(session, endpoint.id, ACTOR, desk.now)
+        where = {"endpoint_id": str(endpoint.id)}
+        retry = (OperationKind.RETRY_DELIVERIES, where, ACTOR)
         assert since is not None
-        assert retry_failed(session, endpoint.id, ACTOR, desk.now) > 0
+        assert do_all(session, *retry, desk.now) > 0
         replay_span(session, endpoint.id, since, desk.now, ACTOR, desk.now)
     while (done := desk.work()).delivered or done.retried:
         pass

@@ -11,11 +11,19 @@ from tasks.congregation.notifications.preferences import (
     set_preferences,
 )
 from tasks.errors import Conflict, InvalidInput, NotFound
-from tasks.models import AuditEntry, MailState, NotificationState, new_id
+from tasks.models import (
+    AuditEntry,
+    MailState,
+    NotificationState,
+    OperationKind,
+    new_id,
+)
 from tasks.operations.audit import Actor
+from tests.support.many import do_all
 from tests.tasks.congregation.notifications.conftest import Office
 
 RUTH = Actor("ruth@example.org")
+RETRY = OperationKind.RETRY_MAILS
 
 
 def test_sending_early_lets_one_category_leave_and_says_who_did_it(
@@ -50,13 +58,13 @@ def test_a_second_press_sends_only_to_those_who_have_not_got_it(
     assert len(office.sent()) == 2
     assert office.states() == {NotificationState.FAILED: 1}
     with office.begin() as session:
-        assert steering.retry_failed(session, RUTH, office.now) == 1
+        assert do_all(session, RETRY, {}, RUTH, office.now) == 1
     assert office.states() == {NotificationState.QUEUED: 1}
     assert len(office.sent()) == 1
     assert office.mail_states() == {MailState.SENT: 3}
     assert office.states() == {NotificationState.SENT: 1}
     with office.begin() as session:
-        assert steering.retry_failed(session, RUTH, office.now) == 0
+        assert do_all(session, RETRY, {}, RUTH, office.now) == 0
 
 
 def test_wishes_are_set_changed_and_taken_back(office: Office) -> None:
