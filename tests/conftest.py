@@ -94,15 +94,29 @@ def database_url(request: pytest.FixtureRequest) -> URL:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
+def engine(request: pytest.FixtureRequest) -> Engine:
     """Return an engine with every table made, on both databases in turn."""
-    if request.param == "sqlite":
-        yield request.getfixturevalue("sqlite_engine")
-        return
-    made = make_engine(request.getfixturevalue("filled_postgres"))
+    name = "sqlite_engine" if request.param == "sqlite" else "postgres_engine"
+    made: Engine = request.getfixturevalue(name)
+    return made
+
+
+@pytest.fixture(scope="session")
+def _shared_postgres(filled_postgres: URL) -> Iterator[Engine]:
+    """Return the engine of all tests: what SQLAlchemy compiled for one serves all."""
+    made = make_engine(filled_postgres)
     yield made
-    _empty(made)
     made.dispose()
+
+
+@pytest.fixture
+def postgres_engine(_shared_postgres: Engine) -> Iterator[Engine]:
+    """Return an engine with every table made, on PostgreSQL.
+
+    It is one of its own for events, so what a test listens to ends with the test.
+    """
+    yield _shared_postgres.execution_options()
+    _empty(_shared_postgres)
 
 
 def _empty(engine: Engine) -> None:
@@ -134,13 +148,24 @@ def _filled_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def _shared_sqlite(_filled_sqlite: Path) -> Engine:
+    """Return the engine of all tests: what SQLAlchemy compiled for one serves all."""
+    return make_engine(make_url(f"sqlite:///{_filled_sqlite.with_name('shared.db')}"))
+
+
 @pytest.fixture
-def sqlite_engine(sqlite_url: URL, _filled_sqlite: Path) -> Iterator[Engine]:
-    """Return an engine with every table made, on SQLite only: for pages and forms."""
-    shutil.copyfile(_filled_sqlite, str(sqlite_url.database))
-    made = make_engine(sqlite_url)
-    yield made
-    made.dispose()
+def sqlite_engine(_shared_sqlite: Engine, _filled_sqlite: Path) -> Iterator[Engine]:
+    """Return an engine with every table made, on SQLite only: for pages and forms.
+
+    It is one of its own for events, so what a test listens to ends with the test.
+    """
+    path = Path(str(_shared_sqlite.url.database))
+    for end in ("", "-wal", "-shm"):
+        path.with_name(path.name + end).unlink(missing_ok=True)
+    shutil.copyfile(_filled_sqlite, path)
+    yield _shared_sqlite.execution_options()
+    _shared_sqlite.dispose()
 
 
 @pytest.fixture

@@ -16,10 +16,13 @@ from sqlalchemy.orm import Session
 from werkzeug.test import TestResponse
 
 from dashboard import create_app
+from dashboard.config import flask_settings
 from dashboard.operators.accounts import create_operator
 from dashboard.operators.models import RoleName
+from tasks.automation import actions
 from tasks.config import Config
 from tasks.models import Congregation
+from tasks.operations.lane_starts import startable
 from tests.support.routes import SharedRule
 
 Flask.url_rule_class = SharedRule
@@ -75,17 +78,49 @@ def compiled_templates(
     return FileSystemBytecodeCache(str(tmp_path_factory.mktemp("templates")))
 
 
-@pytest.fixture
-def app(config: Config, compiled_templates: FileSystemBytecodeCache) -> Iterator[Flask]:
-    """Return the console."""
-    from dashboard.extensions import db, limiter
+@pytest.fixture(scope="session")
+def consoles() -> dict[tuple[object, ...], Flask]:
+    """Return the consoles that were made so far, by what they were made for."""
+    return {}
 
-    made = create_app(config)
-    made.testing = True
-    made.jinja_env.bytecode_cache = compiled_templates
-    made.test_client_class = Browser
-    yield made
+
+@pytest.fixture
+def make_app(
+    compiled_templates: FileSystemBytecodeCache,
+) -> Iterator[Callable[[Config], Flask]]:
+    """Return a function that makes a console, for tests that change it."""
+    from dashboard.extensions import limiter
+
+    def make(config: Config) -> Flask:
+        made = create_app(config)
+        made.testing = True
+        made.jinja_env.bytecode_cache = compiled_templates
+        made.test_client_class = Browser
+        return made
+
+    yield make
     limiter.reset()
+
+
+@pytest.fixture
+def app(
+    config: Config,
+    make_app: Callable[[Config], Flask],
+    consoles: dict[tuple[object, ...], Flask],
+) -> Iterator[Flask]:
+    """Return the console: one for all tests, with the settings of this one.
+
+    Making one takes longer than most tests.
+    """
+    from dashboard.extensions import db
+
+    made_for = (config.database_url, config.redis_url, config.loop_rate)
+    if made_for not in consoles:
+        consoles[made_for] = make_app(config)
+    made = consoles[made_for]
+    made.config.from_mapping(flask_settings(config))
+    actions.configure(config, startable())
+    yield made
     with made.app_context():
         db.session.remove()
         db.engine.dispose()

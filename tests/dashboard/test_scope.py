@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from dashboard.extensions import db
 from dashboard.scope import current_congregations
+from tasks.config import Config
 from tasks.models import Congregation
 from tests.dashboard.conftest import Browser
 
@@ -21,6 +22,12 @@ def other(sqlite_engine: Engine) -> Congregation:
     with Session(sqlite_engine, expire_on_commit=False) as session, session.begin():
         session.add(row)
     return row
+
+
+@pytest.fixture
+def app(config: Config, make_app: Callable[[Config], Flask]) -> Flask:
+    """Return a console of its own, since it gets one page more."""
+    return make_app(config)
 
 
 @pytest.fixture

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 
 import pytest
 from flask import Flask
 from sqlalchemy.orm import Session, sessionmaker
 
-from tasks.config import Config
-from tasks.db import make_engine, sessions
+from dashboard.extensions import db
+from tasks.db import sessions
 from tests.dashboard.api.caller import Api
 from tests.dashboard.api.world import new_producer, settle
 
 
 @pytest.fixture
-def make_db(config: Config) -> Iterator[sessionmaker[Session]]:
+def make_db(app: Flask) -> sessionmaker[Session]:
     """Return a factory of unscoped sessions on the app's own database."""
-    engine = make_engine(config.database_url)
-    yield sessions(engine)
-    engine.dispose()
+    with app.app_context():
+        return sessions(db.engine)
 
 
 @pytest.fixture
