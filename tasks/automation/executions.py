@@ -49,7 +49,10 @@ def insert_executions(session: Session, rows: Sequence[NewExecution]) -> set[UUI
     A row whose key exists already, or is being inserted by somebody else, is left
     out.  One statement per table; the caller commits and asks for the doorbell.
     """
-    ordered = sorted(rows, key=lambda row: (row.congregation_id, row.idempotency_key))
+    # Numbers: comparing UUIDs is Python.
+    ordered = sorted(
+        rows, key=lambda row: (row.congregation_id.int, row.idempotency_key)
+    )
     born = insert_new(
         session,
         Execution,

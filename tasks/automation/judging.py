@@ -68,7 +68,8 @@ def judge(session: Session, jobs: Sequence[ScheduledJob], *, now: datetime) -> J
 def _reasons(
     session: Session, jobs: Sequence[ScheduledJob], now: datetime
 ) -> dict[UUID, Reason]:
-    reasons = dict(why_not(session, jobs, now=now))
+    rules = {job.rule_id: job.rule for job in jobs}
+    reasons = dict(why_not(session, jobs, now=now, rules=rules))
     for job in jobs:
         trigger = TRIGGERS.get(job.trigger_type)
         # run_at before due_at: an operator said "run now", so it cannot be too late.

@@ -14,7 +14,8 @@ from typing import Final
 from uuid import UUID
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session, selectinload
+from sqlalchemy.orm import Session
+from sqlalchemy.orm.attributes import set_committed_value
 
 from tasks import doorbell
 from tasks.automation.actions import ACTIONS
@@ -22,10 +23,11 @@ from tasks.automation.context import build_contexts
 from tasks.automation.decisions import record, verdict
 from tasks.automation.executions import NewExecution, insert_executions
 from tasks.automation.following import take_along
+from tasks.automation.guard import rules_of
 from tasks.automation.judging import Judged, judge
 from tasks.automation.overdue import overtake
 from tasks.automation.steps import follow_up
-from tasks.bulk import among
+from tasks.bulk import BulkUpdate, among
 from tasks.claims import backlog_of, due_ids
 from tasks.crashpoints import reached
 from tasks.lane import Backlog, Bench
@@ -88,11 +90,13 @@ def _due(session: Session, now: datetime, limit: int) -> Sequence[ScheduledJob]:
         return []
     due = session.scalars(
         select(ScheduledJob)
-        # Apart: many jobs share a rule, which is long to read.
-        .options(selectinload(ScheduledJob.rule))
         .where(among(session, ScheduledJob.id, ids))
         .order_by(ScheduledJob.run_at, ScheduledJob.id)
     ).all()
+    # By their own ids: many jobs share a rule, which is long to read.
+    rules = rules_of(session, due)
+    for job in due:
+        set_committed_value(job, "rule", rules[job.rule_id])
     # Their rule has another time by now, and the lane "replanning" is not there yet.
     planned_anew = take_along(session, due)
     return [job for job in due if job.id not in planned_anew]
@@ -138,13 +142,36 @@ def _dispatch(session: Session, jobs: Sequence[ScheduledJob], now: datetime) -> 
     inserted = insert_executions(session, list(rows.values()))
     fired = [(job.rule, rows[job.id]) for job in jobs if rows[job.id].id in inserted]
     follow_up(session, fired, now)
+    gone = [job for job in jobs if rows[job.id].id in inserted]
+    _mark(session, [(job, rows[job.id].id) for job in gone], now)
     for job in jobs:
-        execution = rows[job.id]
-        if execution.id not in inserted:
+        if rows[job.id].id not in inserted:
             job.move_to(JobState.SKIPPED, at=now, reason=Reason.DUPLICATE)
-            continue
-        job.move_to(JobState.DISPATCHED, at=now)
-        job.execution_id = execution.id
+
+
+_MARK: Final = BulkUpdate(
+    ScheduledJob.metadata.tables[ScheduledJob.__tablename__],
+    keys=("id",),
+    columns=("execution_id", "settled_at"),
+    constant={"state": JobState.DISPATCHED},
+)
+
+
+def _mark(
+    session: Session, gone: Sequence[tuple[ScheduledJob, UUID]], now: datetime
+) -> None:
+    """Mark jobs as dispatched, all in one statement: the claim holds their rows."""
+    _MARK(
+        session,
+        [
+            {"id": job.id, "execution_id": execution_id, "settled_at": now}
+            for job, execution_id in gone
+        ],
+    )
+    for job, execution_id in gone:
+        set_committed_value(job, "state", JobState.DISPATCHED)
+        set_committed_value(job, "execution_id", execution_id)
+        set_committed_value(job, "settled_at", now)
 
 
 def _execution_of(job: ScheduledJob, context: Json, now: datetime) -> NewExecution:
