@@ -95,7 +95,7 @@ def deed(action: str, settings: Mapping[str, Any]) -> str:
     if action == "notify":
         target = str(settings.get("target", ""))
         service = BY_SCHEME.get(target.partition("://")[0])
-        return say("notify %(where)s", where=service.title if service else target)
+        return say("notify %(where)s", where=say(service.title) if service else target)
     if action == "start_lane":
         lane = str(settings.get("lane", ""))
         return say(

@@ -175,7 +175,7 @@ def _refuse_form(address: str) -> str:
 
 
 def _unknown() -> InvalidInput:
-    known = ", ".join(each.title for each in SERVICES.values())
+    known = ", ".join(say(each.title) for each in SERVICES.values())
     return _no(
         "notify_service", say("Use an address of one of: %(known)s.", known=known)
     )

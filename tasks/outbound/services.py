@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
+from tasks.saying import mark
+
 
 @dataclass(frozen=True, slots=True)
 class Service:
@@ -60,7 +62,7 @@ SERVICES: Final[Mapping[str, Service]] = MappingProxyType(
         "webex": _S("Webex", "webexteams", "NotifyWebexTeams"),
         "zulip": _S("Zulip", "zulip", "NotifyZulip"),
         "jsons": _hosted("JSON", "custom_json", "NotifyJSON"),
-        "forms": _hosted("a form", "custom_form", "NotifyForm"),
+        "forms": _hosted(mark("a form"), "custom_form", "NotifyForm"),
         "xmls": _hosted("XML", "custom_xml", "NotifyXML"),
     }
 )

@@ -49,6 +49,36 @@ _LIMITS: Final = frozenset(
     }
 )
 
+#: What else Liquid says of what it cannot read.
+_SAID: Final = frozenset(
+    {
+        mark("comment tag was never closed"),
+        mark("expected a string or identifier"),
+        mark("expected at least one argument"),
+        mark("found an 'else' tag expression, did you mean 'elsif'?"),
+        mark("invalid identifier"),
+        mark("missing expression"),
+        mark("missing or unexpected path segment"),
+        mark("missing tag name or closing delimiter"),
+        mark("unbalanced parentheses"),
+        mark("unexpected expression"),
+    }
+)
+_PATTERNS: Final = (
+    (
+        re.compile(r"expected (?P<wanted>.*), found (?P<found>.*)", re.DOTALL),
+        mark("expected %(wanted)s, found %(found)s"),
+    ),
+    (
+        re.compile(r"unexpected (?P<found>'.*')", re.DOTALL),
+        mark("unexpected %(found)s"),
+    ),
+    (
+        re.compile(r"unknown operator (?P<found>.*)", re.DOTALL),
+        mark("unknown operator %(found)s"),
+    ),
+)
+
 
 class TooBig(ResourceLimitError):
     """The template is beyond the limits; its message is a whole sentence."""
@@ -127,7 +157,16 @@ def _in_our_words(message: str) -> str:
         return say("}} is missing")
     if message.startswith("expected a primitive expression"):
         return say("a value is missing or not written as one")
-    return message.replace("end of expression", say("nothing"))
+    return _liquids_own(message.replace("end of expression", say("nothing")))
+
+
+def _liquids_own(message: str) -> str:
+    if message in _SAID:
+        return say(message)
+    for pattern, text in _PATTERNS:
+        if found := pattern.fullmatch(message):
+            return say(text, **found.groupdict())
+    return message
 
 
 def _where(error: LiquidError, source: str, problem: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from wtforms import StringField
 
 from dashboard.rules.fields.base import ActionFields, line
+from tasks.saying import later
 
 
 class WebhookFields(ActionFields):
@@ -15,8 +16,8 @@ class WebhookFields(ActionFields):
     names: tuple[str, ...] = ("url",)
 
     url = StringField(
-        "Address",
-        description="Gets a signed POST with the event as JSON.",
+        later("Address"),
+        description=later("Gets a signed POST with the event as JSON."),
         render_kw={"inputmode": "url", "placeholder": "https://example.org/hook"},
     )
 
