@@ -141,7 +141,7 @@ class ListFilter(FlaskForm):  # type: ignore[misc]  # WTForms has no types
             InvalidInput: ``bad_filter``.
         """
         slug, podcast = self._podcast()
-        query = self.search.query.settled(self.searched.fields, now)
+        query = self.search.settled(now)
         rule_id = _id("rule", self.rule.data)
         if rule_id is None:
             rule_id, query = rule_meant(session, query)

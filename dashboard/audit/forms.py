@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, ClassVar, Final
 
 from sqlalchemy import ColumnElement
-from wtforms import DateTimeLocalField, HiddenField, SelectChoice, SelectField
-from wtforms.validators import Length, Optional
+from wtforms import HiddenField, SelectChoice, SelectField
+from wtforms.validators import Length
 
+from dashboard.filter_fields import MomentField, by_own_clock
 from dashboard.search.kinds import SEARCHED
 from dashboard.search.plain import PlainFilter
 from tasks.models import AuditEntry
@@ -33,8 +34,6 @@ SUBJECT_KINDS: Final = {
     "contact_import": later("Contact import"),
     "operator": later("Operator"),
 }
-#: What browsers send for a datetime-local field, with and without seconds.
-_FORMATS: Final = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]
 
 
 class AuditFilter(PlainFilter):
@@ -51,8 +50,8 @@ class AuditFilter(PlainFilter):
         validate_choice=False,
     )
     subject = HiddenField(later("Subject's id"), [Length(max=128)])
-    since = DateTimeLocalField(later("From (UTC)"), [Optional()], format=_FORMATS)
-    until = DateTimeLocalField(later("Before (UTC)"), [Optional()], format=_FORMATS)
+    since = MomentField(by_own_clock(later("From")))
+    until = MomentField(by_own_clock(later("Before")))
 
     def wanted(self, now: datetime) -> Sequence[ColumnElement[bool]]:
         """Return what must hold; a field with an error does not count."""
@@ -64,9 +63,9 @@ class AuditFilter(PlainFilter):
         if subject := self._value("subject"):
             yield AuditEntry.subject_id == subject
         if since := self._value("since"):
-            yield AuditEntry.created_at >= since.replace(tzinfo=UTC)
+            yield AuditEntry.created_at >= since
         if until := self._value("until"):
-            yield AuditEntry.created_at < until.replace(tzinfo=UTC)
+            yield AuditEntry.created_at < until
 
     def _value(self, name: str) -> Any:  # noqa: ANN401  # WTForms has no types
         field = self[name]

@@ -25,6 +25,7 @@ from dashboard.webhooks.delivery_views import DeliveryFilter
 from tasks.errors import InvalidInput
 from tasks.models import Delivery, Event, Execution, ScheduledJob
 from tasks.operations.matching import narrow
+from tasks.saying import say
 
 
 def _executions(session: Session, now: datetime, args: Args) -> Source:
@@ -82,7 +83,10 @@ def _refuse_errors(form: Form) -> None:
     for name in form.errors:
         raise InvalidInput(
             "bad_filter",
-            f"The filter in this address cannot be read: “{name}” is wrong.",
+            say(
+                "The filter in this address cannot be read: “%(name)s” is wrong.",
+                name=name,
+            ),
             field=name,
         )
 

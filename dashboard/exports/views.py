@@ -56,7 +56,7 @@ def download(list_name: str, file_format: str) -> Response:
     chosen = FORMATS[file_format]
     about = {
         "list": list_name,
-        "asked": source.search.params(),
+        "asked": source.search.anchored(),
         "exported_at": utcnow().isoformat(),
         "at_most": EXPORT_MAX,
     }
@@ -75,7 +75,7 @@ def _source(list_name: str) -> Source:
 
 
 def _asked(source: Source) -> Json:
-    return {"list": source.search.of.word, "filter": source.search.params()}
+    return {"list": source.search.of.word, "filter": source.search.anchored()}
 
 
 def _tell_of_beginning(session: Session, source: Source, asked: Json) -> None:

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from dashboard.exports.sources import SOURCES
 from dashboard.search.kinds import SEARCHED
 from dashboard.security import current_operator
+from dashboard.zones import own_zone
 from tasks.clock import utcnow
 from tasks.errors import InvalidInput
 from tasks.lane import COUNT_CAP
@@ -73,7 +74,8 @@ def counted(session: Session, view: SavedView) -> Counted:
 def _key(view: SavedView) -> tuple[Any, ...]:
     # Of operations, everybody also sees those that they asked for themselves.
     whose = current_operator().id if view.list_name == "operations" else None
-    return view.id, view.changed_at, g.scope, whose
+    # What "today" is, the clock of who looks says.
+    return view.id, view.changed_at, g.scope, whose, str(own_zone())
 
 
 def _n(session: Session, view: SavedView) -> int | None:

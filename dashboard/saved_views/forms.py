@@ -17,6 +17,7 @@ from tasks.db import Scope
 from tasks.lane import COUNT_CAP
 from tasks.models import SavedView
 from tasks.models.saved_view import VIEW_NAME_MAX
+from tasks.saying import later, say
 
 _ME: Final = "me"
 _ALL: Final = "all"
@@ -26,27 +27,38 @@ class ViewForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
     """What an operator says about a view."""
 
     name = StringField(
-        "Name",
+        later("Name"),
         [
-            DataRequired("Give it a name."),
-            Length(max=VIEW_NAME_MAX, message=f"At most {VIEW_NAME_MAX} characters."),
+            DataRequired(later("Give it a name.")),
+            Length(
+                max=VIEW_NAME_MAX,
+                message=later("At most %(max)s characters.", max=VIEW_NAME_MAX),
+            ),
         ],
         filters=[clean],
-        description="A view of yours with the same name shows this search instead.",
+        description=later(
+            "A view of yours with the same name shows this search instead."
+        ),
         render_kw={"maxlength": VIEW_NAME_MAX, "autocomplete": "off"},
     )
     audience = SelectField(
-        "Who sees it",
+        later("Who sees it"),
         default=_ME,
-        description="Everybody counts their own rows; nobody sees more by it.",
+        description=later("Everybody counts their own rows; nobody sees more by it."),
     )
     alert_at = IntegerField(
-        "Warn from so many rows",
+        later("Warn from so many rows"),
         [
             Optional(),
-            NumberRange(1, COUNT_CAP, message=f"A number from 1 to {COUNT_CAP}."),
+            NumberRange(
+                1,
+                COUNT_CAP,
+                message=later("A number from 1 to %(max)s.", max=str(COUNT_CAP)),
+            ),
         ],
-        description="The number in the menu then stands out. Empty: it never does.",
+        description=later(
+            "The number in the menu then stands out. Empty: it never does."
+        ),
         render_kw={"min": 1, "max": COUNT_CAP, "inputmode": "numeric"},
     )
 
@@ -58,7 +70,7 @@ class ViewForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
             alert_at=view.alert_at if view else None,
             audience=_audience(view) if view else _ME,
         )
-        form.audience.choices = [SelectChoice(_ME, "Only me"), *_others()]
+        form.audience.choices = [SelectChoice(_ME, say("Only me")), *_others()]
         return form
 
     def wish(self) -> Wish:
@@ -84,9 +96,11 @@ def _others() -> list[SelectChoice]:
     if not may("operator"):
         return []
     found = [
-        SelectChoice(str(one.id), f"Operators of {one.name}")
+        SelectChoice(
+            str(one.id), say("Operators of %(congregation)s", congregation=one.name)
+        )
         for one in current_congregations()
     ]
     if g.allowed is Scope.EVERY:
-        found.append(SelectChoice(_ALL, "Everybody who may log in"))
+        found.append(SelectChoice(_ALL, say("Everybody who may log in")))
     return found

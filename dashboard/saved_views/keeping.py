@@ -17,6 +17,7 @@ from tasks.errors import Conflict, InvalidInput, NotFound
 from tasks.models import Congregation, SavedView
 from tasks.models.base import Json
 from tasks.operations.audit import Actor, Subject, record
+from tasks.saying import say
 
 #: Views that one operator may keep.
 VIEWS_MAX: Final = 50
@@ -73,9 +74,10 @@ def changeable(session: Session, operator: Operator, view_id: UUID) -> SavedView
         select(SavedView).where(SavedView.id == view_id, seen_by(operator))
     )
     if view is None:
-        raise NotFound("unknown_view", "There is no such view.")
+        raise NotFound("unknown_view", say("There is no such view."))
     if not may_change(operator, view):
-        raise Conflict("not_yours", f"Only {view.owner} or an admin may change it.")
+        told = say("Only %(owner)s or an admin may change it.", owner=view.owner)
+        raise Conflict("not_yours", told)
     return view
 
 
@@ -177,7 +179,7 @@ def _of_name(
 def _taken() -> Conflict:
     return Conflict(
         "name_taken",
-        "There is a view of this name for the same list; choose another name.",
+        say("There is a view of this name for the same list; choose another name."),
         field="name",
     )
 
@@ -187,7 +189,10 @@ def _refuse_more(session: Session, operator: Operator) -> None:
     if (session.scalar(mine) or 0) >= VIEWS_MAX:
         raise InvalidInput(
             "too_many_views",
-            f"You have {VIEWS_MAX} views, which is the most. Delete one first.",
+            say(
+                "You have %(n)s views, which is the most. Delete one first.",
+                n=VIEWS_MAX,
+            ),
             field="name",
         )
 

@@ -22,6 +22,7 @@ from tasks.clock import utcnow
 from tasks.errors import Conflict, InvalidInput
 from tasks.lane import COUNT_CAP
 from tasks.models import SavedView
+from tasks.saying import say
 
 bp = Blueprint("saved_views", __name__, url_prefix="/views")
 
@@ -77,7 +78,7 @@ def create(list_name: str) -> ResponseReturnValue:
             current_operator(),
             actor(),
             list_name,
-            source.search.params(),
+            source.search.anchored(),
             form.wish(),
             utcnow(),
         )
@@ -86,7 +87,7 @@ def create(list_name: str) -> ResponseReturnValue:
         form.name.errors = [refused.message]
         return _show_new(source, form), 422
     db.session.commit()
-    flash(f"Saved as “{view.name}”.", "success")
+    flash(say("Saved as “%(name)s”.", name=view.name), "success")
     return redirect(url_of(view), 303)
 
 
@@ -112,7 +113,7 @@ def change(saved_view_id: UUID) -> ResponseReturnValue:
         form.name.errors = [refused.message]
         return _show_edit(view, form), 422
     session.commit()
-    flash("Saved.", "success")
+    flash(say("Saved."), "success")
     return redirect(url_for(".index"), 303)
 
 
@@ -123,7 +124,12 @@ def delete(saved_view_id: UUID) -> ResponseReturnValue:
     view = keeping.changeable(session, current_operator(), saved_view_id)
     keeping.delete(session, view, actor())
     session.commit()
-    flash(f"Deleted the view “{view.name}”. What it showed is as it was.", "success")
+    flash(
+        say(
+            "Deleted the view “%(name)s”. What it showed is as it was.", name=view.name
+        ),
+        "success",
+    )
     return redirect(url_for(".index"), 303)
 
 

@@ -12,6 +12,8 @@ from wtforms import Field as FormField
 from wtforms import HiddenField
 
 from dashboard.search.reading import Search
+from dashboard.zones import here
+from tasks.saying import say
 
 #: Asked by the pages themselves.
 _HIDDEN: Final = frozenset({"newest", "csrf_token"})
@@ -42,7 +44,7 @@ def chips(form: Searching) -> list[Chip]:
     found = [*_of_form(form), *_of_terms(search)]
     if search.query.text:
         url = url_for(search.of.endpoint, **search.without(None))
-        found.append(Chip("text", search.query.text, url))
+        found.append(Chip(say("text"), search.query.text, url))
     return found
 
 
@@ -66,9 +68,9 @@ def _of_terms(search: Search) -> Iterator[Chip]:
 def _value(field: Any) -> str:  # noqa: ANN401  # WTForms has no types
     """Return what was chosen, in the words that were offered."""
     if field.name == "late":
-        return "yes"
+        return say("yes")
     if isinstance(field.data, datetime):
-        return field.data.strftime("%Y-%m-%d %H:%M")
+        return f"{here(field.data):%Y-%m-%d %H:%M}"
     for choice in getattr(field, "choices", None) or ():
         if str(choice.value) == str(field.data):
             return str(choice.label)

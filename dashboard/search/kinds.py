@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from tasks.saying import mark
+from tasks.saying import mark, say_many
 from tasks.search.fields import Fields
 from tasks.search.lists import LISTS
 from tasks.search.plain_lists import PLAIN
@@ -18,9 +18,9 @@ class Searched:
 
     #: In addresses; the key of ``tasks.search.lists.LISTS``, or of ``PLAIN``.
     word: str
-    title: str
-    one: str  # what one of its rows is called
-    many: str
+    title: str  # marked
+    counted: Callable[[int, str], str]  # so many of its rows, the number as it is shown
+    many: str  # marked
     endpoint: str
     #: Fields that the list's own filter has as well -> what they are called there.
     lifts: Mapping[str, str]
@@ -43,9 +43,11 @@ SEARCHED: Final[Mapping[str, Searched]] = {
     for each in (
         Searched(
             "executions",
-            "Executions",
-            "execution",
-            "executions",
+            mark("Executions"),
+            lambda n, shown: say_many(
+                n, "%(n)s execution", "%(n)s executions", n=shown
+            ),
+            mark("executions"),
             "executions.index",
             lifts={
                 "state": "state",
@@ -56,9 +58,11 @@ SEARCHED: Final[Mapping[str, Searched]] = {
         ),
         Searched(
             "scheduled",
-            "Scheduled",
-            "scheduled job",
-            "scheduled jobs",
+            mark("Scheduled"),
+            lambda n, shown: say_many(
+                n, "%(n)s scheduled job", "%(n)s scheduled jobs", n=shown
+            ),
+            mark("scheduled jobs"),
             "scheduled.index",
             lifts={
                 "state": "state",
@@ -68,25 +72,27 @@ SEARCHED: Final[Mapping[str, Searched]] = {
         ),
         Searched(
             "events",
-            "Events",
-            "event",
-            "events",
+            mark("Events"),
+            lambda n, shown: say_many(n, "%(n)s event", "%(n)s events", n=shown),
+            mark("events"),
             "events.index",
             box="text",
             lifts={"type": "type", "booking": "booking"},
         ),
         Searched(
             "deliveries",
-            "Deliveries",
-            "delivery",
-            "deliveries",
+            mark("Deliveries"),
+            lambda n, shown: say_many(n, "%(n)s delivery", "%(n)s deliveries", n=shown),
+            mark("deliveries"),
             "webhooks.deliveries",
             lifts={"state": "state", "type": "type"},
         ),
         Searched(
             "operations",
             mark("Operations"),
-            mark("operation"),
+            lambda n, shown: say_many(
+                n, "%(n)s operation", "%(n)s operations", n=shown
+            ),
             mark("operations"),
             "operations.index",
             lifts={},
@@ -94,7 +100,9 @@ SEARCHED: Final[Mapping[str, Searched]] = {
         Searched(
             "audit",
             mark("Audit"),
-            mark("audit entry"),
+            lambda n, shown: say_many(
+                n, "%(n)s audit entry", "%(n)s audit entries", n=shown
+            ),
             mark("audit entries"),
             "audit.index",
             lifts={"about": "kind", "subject": "subject"},
@@ -102,7 +110,7 @@ SEARCHED: Final[Mapping[str, Searched]] = {
         Searched(
             "members",
             mark("Members"),
-            mark("member"),
+            lambda n, shown: say_many(n, "%(n)s member", "%(n)s members", n=shown),
             mark("members"),
             "members.index",
             lifts={"state": "tab"},
@@ -111,7 +119,9 @@ SEARCHED: Final[Mapping[str, Searched]] = {
         Searched(
             "engagements",
             mark("Outreach"),
-            mark("engagement"),
+            lambda n, shown: say_many(
+                n, "%(n)s engagement", "%(n)s engagements", n=shown
+            ),
             mark("engagements"),
             "outreach.index",
             lifts={},
@@ -120,7 +130,7 @@ SEARCHED: Final[Mapping[str, Searched]] = {
         Searched(
             "contacts",
             mark("Contacts"),
-            mark("contact"),
+            lambda n, shown: say_many(n, "%(n)s contact", "%(n)s contacts", n=shown),
             mark("contacts"),
             "outreach.contacts",
             lifts={},
@@ -128,7 +138,7 @@ SEARCHED: Final[Mapping[str, Searched]] = {
         Searched(
             "mails",
             mark("Notifications"),
-            mark("mail"),
+            lambda n, shown: say_many(n, "%(n)s mail", "%(n)s mails", n=shown),
             mark("mails"),
             "notifications.index",
             lifts={"state": "state"},
@@ -136,7 +146,7 @@ SEARCHED: Final[Mapping[str, Searched]] = {
         Searched(
             "suppressions",
             mark("Suppressions"),
-            mark("address"),
+            lambda n, shown: say_many(n, "%(n)s address", "%(n)s addresses", n=shown),
             mark("addresses"),
             "suppressions.index",
             lifts={},
@@ -144,7 +154,7 @@ SEARCHED: Final[Mapping[str, Searched]] = {
         Searched(
             "runs",
             mark("Runs"),
-            mark("run"),
+            lambda n, shown: say_many(n, "%(n)s run", "%(n)s runs", n=shown),
             mark("runs"),
             "lanes.runs",
             lifts={},

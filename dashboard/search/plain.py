@@ -78,8 +78,7 @@ class PlainFilter(Form):  # type: ignore[misc]  # WTForms has no types
             now: what counts from now, counts from here.
             within: another search that must hold as well.
         """
-        fields = self.searched.fields
-        query = self.search.query.settled(fields, now)
+        fields, query = self.searched.fields, self.search.settled(now)
         asked = {
             "within": str(parse(within, fields).settled(fields, now)),
             "query": str(replace(query, text="")),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, tzinfo
 from typing import Any, Final
 from uuid import UUID
 
@@ -16,8 +17,9 @@ from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
 from wtforms import Form
 
-from dashboard.filter_fields import clean
+from dashboard.filter_fields import MomentField, clean
 from dashboard.search.kinds import Searched
+from dashboard.zones import own_zone
 from tasks.models import Congregation, Rule
 from tasks.search.parsing import Query, Term, parse
 
@@ -33,6 +35,26 @@ class Search:
     of: Searched
     query: Query  # without what was lifted
     given: MultiDict[str, str]  # the filter's values, with what was lifted
+    moments: frozenset[str] = frozenset()  # which of them are instants
+
+    def settled(self, now: datetime) -> Query:
+        """Return the search with the days and times of the operator's own clock.
+
+        What counts from now becomes an instant.
+        """
+        return self.query.settled(self.of.fields, now, own_zone())
+
+    def anchored(self) -> dict[str, Any]:
+        """Return the filter as an address's values that mean the same to everybody.
+
+        What counts from now goes on counting from now.
+        """
+        zone = own_zone()
+        query = self.query.anchored(self.of.fields, zone)
+        changed: dict[str, str | None] = {self.of.box: str(query)}
+        for name in self.moments & set(self.given):
+            changed[name] = _instant(self.given[name], zone)
+        return self.params(**changed)
 
     @property
     def terms(self) -> str:
@@ -58,7 +80,7 @@ def read_search(of: Searched, form: type[Form], args: Mapping[str, Any]) -> Sear
     Raises:
         InvalidInput: ``bad_search``, with a sentence for who typed it.
     """
-    known = _names(form)
+    known = _fields_of(form)
     given = MultiDict({name: args[name] for name in args if name in known})
     query = parse(clean(given.get(of.box)), of.fields)
     for field, name in of.lifts.items():
@@ -68,13 +90,26 @@ def read_search(of: Searched, form: type[Form], args: Mapping[str, Any]) -> Sear
         given[name] = _FLAGGED.get(term.value, term.value)
         query = query.without(term)
     given[of.box] = str(query)
-    return Search(of, query, given)
+    is_moment = (name for name, kind in known.items() if kind is MomentField)
+    return Search(of, query, given, frozenset(is_moment))
 
 
-def _names(form: type[Form]) -> frozenset[str]:
-    """Return what a form's fields are called."""
-    names = (name for name in dir(form) if hasattr(getattr(form, name), "_formfield"))
-    return frozenset(names)
+def _fields_of(form: type[Form]) -> dict[str, Any]:
+    """Return what a form's fields are called, and their classes."""
+    found = ((name, getattr(form, name)) for name in dir(form))
+    return {
+        name: field.field_class for name, field in found if hasattr(field, "_formfield")
+    }
+
+
+def _instant(text: str, zone: tzinfo) -> str:
+    """Return what a form's instant is in UTC; what is none stays as it is."""
+    try:
+        given = datetime.fromisoformat(text.strip())
+        aware = given if given.tzinfo else given.replace(tzinfo=zone)
+        return aware.astimezone(UTC).isoformat()
+    except (ValueError, OverflowError):
+        return text
 
 
 def rule_meant(session: Session, query: Query) -> tuple[UUID | None, Query]:

@@ -10,6 +10,7 @@ from typing import Final
 from uuid import UUID
 
 from tasks.errors import InvalidInput
+from tasks.saying import say
 from tasks.search.moments import is_instant, span
 
 _SOME_NOON: Final = datetime(2026, 3, 10, 12, tzinfo=UTC)
@@ -46,7 +47,7 @@ class Field:
 
     name: str
     kind: Kind
-    says: str  # what it looks at, for operators
+    says: str  # marked: what it looks at, for operators
     words: tuple[str, ...] = ()  # of a WORD
     example: str = ""
 
@@ -67,11 +68,30 @@ def check(field: Field, value: str, sign: str) -> None:
         InvalidInput: ``bad_search``.
     """
     if not value:
-        raise bad(f"“{field.name}:” needs a value, as in {field.name}:{field.shown}")
+        example = f"{field.name}:{field.shown}"
+        raise bad(
+            say(
+                "“%(field)s:” needs a value, as in %(example)s",
+                field=field.name,
+                example=example,
+            )
+        )
     if sign and field.kind not in ORDERED:
-        raise bad(f"“{field.name}” cannot be more or less; leave out the “{sign}”.")
+        raise bad(
+            say(
+                "“%(field)s” cannot be more or less; leave out the “%(sign)s”.",
+                field=field.name,
+                sign=sign,
+            )
+        )
     if (problem := _CHECKS.get(field.kind, _anything)(field, value, sign)) is not None:
-        raise bad(f"“{field.name}:{value}” cannot be read: {problem}")
+        raise bad(
+            say(
+                "“%(term)s” cannot be read: %(problem)s",
+                term=f"{field.name}:{value}",
+                problem=problem,
+            )
+        )
 
 
 def bad(sentence: str) -> InvalidInput:
@@ -88,37 +108,43 @@ def _word(field: Field, value: str, _sign: str) -> str | None:
         return None
     named = ", ".join(field.words[:_WORDS_NAMED])
     more = " …" if len(field.words) > _WORDS_NAMED else "."
-    return f"“{field.name}” is one of {named}{more}"
+    return say("“%(field)s” is one of %(words)s", field=field.name, words=named + more)
 
 
 def _flag(field: Field, value: str, _sign: str) -> str | None:
-    return None if value.lower() in ("yes", "no") else f"“{field.name}” is yes or no."
+    if value.lower() in ("yes", "no"):
+        return None
+    return say("“%(field)s” is yes or no.", field=field.name)
 
 
 def _uuid(_field: Field, value: str, _sign: str) -> str | None:
     try:
         UUID(value)
     except ValueError:
-        return "it must be a whole id, as the address of its page has it."
+        return say("it must be a whole id, as the address of its page has it.")
     return None
 
 
 def _number(_field: Field, value: str, _sign: str) -> str | None:
     if value.isascii() and value.isdecimal() and int(value) <= _NUMBER_MAX:
         return None
-    return f"it must be a number up to {_NUMBER_MAX}."
+    return say("it must be a number up to %(max)s.", max=str(_NUMBER_MAX))
 
 
 def _moment(field: Field, value: str, sign: str) -> str | None:
     try:
         span(value, _SOME_NOON)
     except (ValueError, OverflowError):
-        return (
+        return say(
             "it must be a day such as 2026-12-01 or today, a time such as "
-            "2026-12-01T10:30 (UTC), or a span from now such as -24h or +7d."
+            "2026-12-01T10:30, or a span from now such as -24h or +7d."
         )
     if is_instant(value) and not sign:
-        return f"write {field.name}:>{value} or {field.name}:<{value}."
+        return say(
+            "write %(later)s or %(earlier)s.",
+            later=f"{field.name}:>{value}",
+            earlier=f"{field.name}:<{value}",
+        )
     return None
 
 

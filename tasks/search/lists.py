@@ -8,6 +8,7 @@ from typing import Final
 from tasks.automation.actions import ACTIONS
 from tasks.automation.triggers import TRIGGERS
 from tasks.models import DeliveryState, ExecutionState, JobState, Reason
+from tasks.saying import mark
 from tasks.search.fields import Field, Fields, Kind
 from tasks.webhooks.filters import EVENT_TYPES
 from tasks.webhooks.messages import TEST_TYPE
@@ -18,20 +19,20 @@ _TIMES: Final = tuple(one.name for one in TRIGGERS.values() if one.is_time)
 _HAPPENINGS: Final = tuple(one.name for one in TRIGGERS.values() if not one.is_time)
 
 _RULE: Final = (
-    Field("rule", _K.TEXT, "Part of the rule’s name", example='"24h reminder"'),
-    Field("action", _K.WORD, "How the rule acts", tuple(ACTIONS), "email"),
+    Field("rule", _K.TEXT, mark("Part of the rule’s name"), example='"24h reminder"'),
+    Field("action", _K.WORD, mark("How the rule acts"), tuple(ACTIONS), "email"),
 )
 _ABOUT: Final = (
-    Field("guest", _K.TEXT, "Part of the guest’s name", example="anna"),
-    Field("episode", _K.TEXT, "Part of the episode’s title, or its id"),
-    Field("podcast", _K.TEXT, "Part of the podcast’s title, or its id"),
-    Field("booking", _K.ID, "The booking’s id"),
+    Field("guest", _K.TEXT, mark("Part of the guest’s name"), example="anna"),
+    Field("episode", _K.TEXT, mark("Part of the episode’s title, or its id")),
+    Field("podcast", _K.TEXT, mark("Part of the podcast’s title, or its id")),
+    Field("booking", _K.ID, mark("The booking’s id")),
 )
 _WHERE: Final = Field(
-    "congregation", _K.ID, "The congregation’s short name", example="st-mary"
+    "congregation", _K.ID, mark("The congregation’s short name"), example="st-mary"
 )
-_MADE: Final = Field("made", _K.MOMENT, "When it was made (UTC)")
-_ID: Final = Field("id", _K.UUID, "Its own id")
+_MADE: Final = Field("made", _K.MOMENT, mark("When it was made"))
+_ID: Final = Field("id", _K.UUID, mark("Its own id"))
 
 
 def _fields(*fields: Field) -> Fields:
@@ -39,67 +40,67 @@ def _fields(*fields: Field) -> Fields:
 
 
 EXECUTIONS: Final = _fields(
-    Field("state", _K.WORD, "How it stands", tuple(ExecutionState), "failed"),
+    Field("state", _K.WORD, mark("How it stands"), tuple(ExecutionState), "failed"),
     *_RULE,
     *_ABOUT,
-    Field("to", _K.TEXT, "Part of the recipient", example="@example.org"),
-    Field("error", _K.TEXT, "Part of the last error", example="timeout"),
-    Field("reason", _K.WORD, "Why it waits, or ended", _REASONS),
+    Field("to", _K.TEXT, mark("Part of the recipient"), example="@example.org"),
+    Field("error", _K.TEXT, mark("Part of the last error"), example="timeout"),
+    Field("reason", _K.WORD, mark("Why it waits, or ended"), _REASONS),
     Field(
         "trigger",
         _K.WORD,
-        "What its rule waits for",
+        mark("What its rule waits for"),
         (*_HAPPENINGS, *_TIMES),
         "booking.confirmed",
     ),
-    Field("event", _K.UUID, "The event’s id"),
+    Field("event", _K.UUID, mark("The event’s id")),
     _MADE,
-    Field("due", _K.MOMENT, "When it was to happen (UTC)", example="<2026-12-01"),
-    Field("late", _K.FLAG, "Whether it waits past its time"),
-    Field("failures", _K.NUMBER, "How often it has failed"),
-    Field("version", _K.NUMBER, "The rule’s version", example="2"),
+    Field("due", _K.MOMENT, mark("When it was to happen"), example="<2026-12-01"),
+    Field("late", _K.FLAG, mark("Whether it waits past its time")),
+    Field("failures", _K.NUMBER, mark("How often it has failed")),
+    Field("version", _K.NUMBER, mark("The rule’s version"), example="2"),
     _WHERE,
     _ID,
 )
 SCHEDULED: Final = _fields(
-    Field("state", _K.WORD, "How it stands", (*JobState, "all"), "pending"),
+    Field("state", _K.WORD, mark("How it stands"), (*JobState, "all"), "pending"),
     *_RULE,
     *_ABOUT,
-    Field("reason", _K.WORD, "Why it ended", _REASONS),
-    Field("trigger", _K.WORD, "What its rule counts from", _TIMES),
-    Field("due", _K.MOMENT, "When it is to happen (UTC)", example="<+2d"),
+    Field("reason", _K.WORD, mark("Why it ended"), _REASONS),
+    Field("trigger", _K.WORD, mark("What its rule counts from"), _TIMES),
+    Field("due", _K.MOMENT, mark("When it is to happen"), example="<+2d"),
     _MADE,
-    Field("late", _K.FLAG, "Whether it waits past its time"),
-    Field("version", _K.NUMBER, "The rule’s version", example="2"),
+    Field("late", _K.FLAG, mark("Whether it waits past its time")),
+    Field("version", _K.NUMBER, mark("The rule’s version"), example="2"),
     _WHERE,
     _ID,
 )
 EVENTS: Final = _fields(
-    Field("type", _K.WORD, "What happened", _HAPPENINGS, "booking.confirmed"),
+    Field("type", _K.WORD, mark("What happened"), _HAPPENINGS, "booking.confirmed"),
     *_ABOUT,
-    Field("contact", _K.TEXT, "A contact’s name, or how the address begins"),
-    Field("source", _K.TEXT, "Who told of it", example="api"),
-    Field("heard", _K.MOMENT, "When we heard of it (UTC)"),
-    Field("happened", _K.MOMENT, "When it happened (UTC)"),
+    Field("contact", _K.TEXT, mark("A contact’s name, or how the address begins")),
+    Field("source", _K.TEXT, mark("Who told of it"), example="api"),
+    Field("heard", _K.MOMENT, mark("When we heard of it")),
+    Field("happened", _K.MOMENT, mark("When it happened")),
     _WHERE,
     _ID,
 )
 DELIVERIES: Final = _fields(
-    Field("state", _K.WORD, "How it stands", tuple(DeliveryState), "failed"),
+    Field("state", _K.WORD, mark("How it stands"), tuple(DeliveryState), "failed"),
     Field(
         "type",
         _K.WORD,
-        "What it tells of",
+        mark("What it tells of"),
         (*EVENT_TYPES, TEST_TYPE),
         "booking.confirmed",
     ),
-    Field("endpoint", _K.TEXT, "Part of the endpoint’s name or address"),
-    Field("error", _K.TEXT, "Part of the last error", example="timeout"),
-    Field("status", _K.NUMBER, "The status of the last answer", example=">=500"),
-    Field("reason", _K.WORD, "Why it waits, or ended", _REASONS),
-    Field("tries", _K.NUMBER, "How often it was tried"),
+    Field("endpoint", _K.TEXT, mark("Part of the endpoint’s name or address")),
+    Field("error", _K.TEXT, mark("Part of the last error"), example="timeout"),
+    Field("status", _K.NUMBER, mark("The status of the last answer"), example=">=500"),
+    Field("reason", _K.WORD, mark("Why it waits, or ended"), _REASONS),
+    Field("tries", _K.NUMBER, mark("How often it was tried")),
     _MADE,
-    Field("event", _K.UUID, "The event’s id"),
+    Field("event", _K.UUID, mark("The event’s id")),
     _WHERE,
     _ID,
 )

@@ -1,10 +1,17 @@
-"""Instants as operators type them: a day, a minute, or a span from now."""
+"""Instants as operators type them: a day, a minute, or a span from now.
+
+Days and times are those of a clock: of who asks, or of the timezone that is written
+behind them, as in ``2026-12-01[Europe/Paris]``.
+"""
 
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Final
+from zoneinfo import ZoneInfo
+
+from tasks.automation.zones import zone_names
 
 _DAY: Final = timedelta(days=1)
 _DAYS: Final = {"yesterday": -_DAY, "today": timedelta(0), "tomorrow": _DAY}
@@ -15,35 +22,42 @@ _UNITS: Final = {
     "w": timedelta(weeks=1),
 }
 _FROM_NOW: Final = re.compile(r"([+-])(\d{1,4})([mhdw])")
+_ZONED: Final = re.compile(r"(.+)\[([^\[\]]+)\]")
 #: No row is older or younger; far inside of what both databases can hold.
 _YEARS: Final = range(1970, 2201)
 
 
-def span(text: str, now: datetime) -> tuple[datetime, datetime]:
-    """Return where a moment begins, and where what comes after it begins.
+def span(text: str, now: datetime, zone: tzinfo = UTC) -> tuple[datetime, datetime]:
+    """Return where a moment begins, and where what comes after it begins, in UTC.
 
     >>> noon = datetime(2026, 3, 10, 12, tzinfo=UTC)
     >>> [f"{each:%d %H:%M}" for each in span("2026-03-01", noon)]
     ['01 00:00', '02 00:00']
+    >>> [f"{each:%d %H:%M}" for each in span("2026-03-02[Europe/Paris]", noon)]
+    ['01 23:00', '02 23:00']
     >>> [f"{each:%d %H:%M}" for each in span("-2h", noon)]
     ['10 10:00', '10 10:00']
+
+    Args:
+        text: what was typed.
+        now: what counts from now, counts from here.
+        zone: by whose clock days and times are meant that name no other.
 
     Raises:
         ValueError: it is no moment, or lies outside of 1970 to 2200.
     """
-    word = text.strip().lower()
+    word, zone = _zoned(text, zone)
     if is_instant(word):
-        return (_from_now(word, now),) * 2
-    if word in _DAYS:
-        begin = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-        begin += _DAYS[word]
-        return begin, begin + _DAY
-    given = datetime.fromisoformat(text.strip())
-    aware = given if given.tzinfo else given.replace(tzinfo=UTC)
-    if aware.year not in _YEARS:
+        return (_from_now(word.lower(), now),) * 2
+    if word.lower() in _DAYS:
+        return _day(_on(word, now, zone), zone)
+    given = datetime.fromisoformat(word)
+    if given.year not in _YEARS:
         raise ValueError("outside of the years that rows can have")
-    begin = aware.astimezone(UTC)
-    return begin, begin + _length(text.strip())
+    if _is_day(word):
+        return _day(given.date(), zone)
+    begin = (given if given.tzinfo else given.replace(tzinfo=zone)).astimezone(UTC)
+    return begin, begin + _length(word)
 
 
 def is_instant(text: str) -> bool:
@@ -51,16 +65,64 @@ def is_instant(text: str) -> bool:
     return text.lower() == "now" or _FROM_NOW.fullmatch(text.lower()) is not None
 
 
-def settled(text: str, now: datetime) -> str:
-    """Return a moment that means the same whenever it is read.
+def settled(text: str, now: datetime, zone: tzinfo = UTC) -> str:
+    """Return a moment that means the same whenever and to whomever it is read.
 
-    >>> settled("-2h", datetime(2026, 3, 10, 12, tzinfo=UTC))
-    '2026-03-10T10:00:00+00:00'
+    What names no timezone then is meant in UTC.
+
+    >>> noon = datetime(2026, 3, 10, 12, tzinfo=UTC)
+    >>> settled("-2h", noon), settled("today", noon)
+    ('2026-03-10T10:00:00+00:00', '2026-03-10')
+    >>> settled("today", noon, ZoneInfo("Asia/Tokyo"))
+    '2026-03-10[Asia/Tokyo]'
     """
-    word = text.strip().lower()
+    word, zone = _zoned(text, zone)
     if is_instant(word):
-        return _from_now(word, now).isoformat(timespec="seconds")
-    return span(word, now)[0].date().isoformat() if word in _DAYS else text
+        return _from_now(word.lower(), now).isoformat(timespec="seconds")
+    if word.lower() in _DAYS:
+        word = _on(word, now, zone).isoformat()
+    return word if str(zone) == "UTC" else anchored(word, zone)
+
+
+def anchored(text: str, zone: tzinfo) -> str:
+    """Return a moment with its timezone; what counts from now stays as it is.
+
+    >>> anchored("2026-12-01", UTC), anchored("today", UTC), anchored("-2h", UTC)
+    ('2026-12-01[UTC]', 'today', '-2h')
+    """
+    word, zone = _zoned(text, zone)
+    if is_instant(word) or word.lower() in _DAYS:
+        return text.strip()
+    is_plain = _is_day(word) or datetime.fromisoformat(word).tzinfo is None
+    return f"{word}[{zone}]" if is_plain else word
+
+
+def _zoned(text: str, zone: tzinfo) -> tuple[str, tzinfo]:
+    """Return a moment without its timezone, and that, or the one that is given.
+
+    Raises:
+        ValueError: there is no such timezone.
+    """
+    word = text.strip()
+    if (found := _ZONED.fullmatch(word)) is None:
+        return word, zone
+    if found[2] not in zone_names():
+        raise ValueError("no timezone of this name")
+    return found[1], ZoneInfo(found[2])
+
+
+def _on(word: str, now: datetime, zone: tzinfo) -> date:
+    return now.astimezone(zone).date() + _DAYS[word.lower()]
+
+
+def _day(on: date, zone: tzinfo) -> tuple[datetime, datetime]:
+    """Return a day's midnight and the next one: not all days have 24 hours."""
+    begin, end = (datetime.combine(each, time(), zone) for each in (on, on + _DAY))
+    return begin.astimezone(UTC), end.astimezone(UTC)
+
+
+def _is_day(word: str) -> bool:
+    return len(word) <= len("2026-03-01")
 
 
 def _from_now(word: str, now: datetime) -> datetime:
@@ -70,9 +132,7 @@ def _from_now(word: str, now: datetime) -> datetime:
     return now + away if found[1] == "+" else now - away
 
 
-def _length(text: str) -> timedelta:
-    """Return how long a written moment lasts: as long as it leaves open."""
-    if len(text) <= len("2026-03-01"):
-        return _DAY
-    time = text[len("2026-03-01T") :]
-    return timedelta(minutes=1) if len(time) == len("10:00") else timedelta(seconds=1)
+def _length(word: str) -> timedelta:
+    """Return how long a written time lasts: as long as it leaves open."""
+    time_ = word[len("2026-03-01T") :]
+    return timedelta(minutes=1) if len(time_) == len("10:00") else timedelta(seconds=1)

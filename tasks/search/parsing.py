@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Final
 
+from tasks.saying import say
 from tasks.search.fields import Fields, Kind, bad, check
-from tasks.search.moments import settled
+from tasks.search.moments import anchored, settled
 
 #: Longest search, in characters.
 LENGTH_MAX: Final = 500
@@ -56,12 +57,25 @@ class Query:
         """Return the search without some of its terms."""
         return replace(self, terms=tuple(t for t in self.terms if t not in terms))
 
-    def settled(self, fields: Fields, now: datetime) -> Query:
-        """Return the search with instants in place of what counts from now."""
+    def settled(self, fields: Fields, now: datetime, zone: tzinfo = UTC) -> Query:
+        """Return the search with instants in place of what counts from now.
+
+        Args:
+            fields: those of the list.
+            now: what counts from now, counts from here.
+            zone: by whose clock its days and times are meant.
+        """
+        return self._with_moments(fields, lambda text: settled(text, now, zone))
+
+    def anchored(self, fields: Fields, zone: tzinfo) -> Query:
+        """Return the search with a timezone at each of its days and times."""
+        return self._with_moments(fields, lambda text: anchored(text, zone))
+
+    def _with_moments(self, fields: Fields, told: Callable[[str], str]) -> Query:
         return replace(
             self,
             terms=tuple(
-                replace(term, value=settled(term.value, now))
+                replace(term, value=told(term.value))
                 if fields[term.field].kind is Kind.MOMENT
                 else term
                 for term in self.terms
@@ -82,7 +96,12 @@ def parse(text: str, fields: Fields) -> Query:
         InvalidInput: ``bad_search``, with a sentence that says what would do.
     """
     if len(text) > LENGTH_MAX:
-        raise bad(f"A search has at most {LENGTH_MAX} characters; leave some out.")
+        raise bad(
+            say(
+                "A search has at most %(max)s characters; leave some out.",
+                max=str(LENGTH_MAX),
+            )
+        )
     terms: list[Term] = []
     words: list[str] = []
     for found in _tokens(text):
@@ -91,7 +110,9 @@ def parse(text: str, fields: Fields) -> Query:
         else:
             terms.append(_checked(found, fields))
     if len(terms) > _TERMS_MAX:
-        raise bad(f"A search has at most {_TERMS_MAX} terms; leave some out.")
+        raise bad(
+            say("A search has at most %(max)s terms; leave some out.", max=_TERMS_MAX)
+        )
     return Query(tuple(dict.fromkeys(terms)), " ".join(filter(None, words)))
 
 
@@ -117,15 +138,24 @@ def _value(text: str, begin: int) -> tuple[str, int]:
         end = found.end() if found else begin
         return text[begin:end], end
     if (quoted := _QUOTED.match(text, begin)) is None:
-        raise bad(f'The quote in {text[begin:]} is not closed; add a “"” at its end.')
+        raise bad(
+            say(
+                'The quote in %(text)s is not closed; add a “"” at its end.',
+                text=text[begin:],
+            )
+        )
     return re.sub(r"\\(.)", r"\1", quoted[1]), quoted.end()
 
 
 def _checked(term: Term, fields: Fields) -> Term:
     if term.field not in fields:
         raise bad(
-            f"There is no field “{term.field}” here; the fields are "
-            f"{', '.join(fields)}. To look for the text itself, put it in quotes."
+            say(
+                "There is no field “%(field)s” here; the fields are %(fields)s. To "
+                "look for the text itself, put it in quotes.",
+                field=term.field,
+                fields=", ".join(fields),
+            )
         )
     field = fields[term.field]
     check(field, term.value, term.sign)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 import pytest
 from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, select, update
 from sqlalchemy.orm import Session
 
+from dashboard.operators.models import Operator
 from dashboard.saved_views import counting, keeping
 from tasks.models import AuditEntry, ExecutionState, Rule, SavedView, new_id
 from tests.dashboard.conftest import Browser
@@ -73,6 +75,34 @@ def test_a_search_is_saved_found_again_and_counted(
     assert "Save this search" not in page.text
     assert "Failed ones" in as_viewer.get("/views/").text
     assert as_viewer.get(f"/views/{view.id}").status_code == 200
+
+
+def test_a_saved_day_stays_the_day_of_the_clock_it_was_saved_by(
+    as_operator: Browser, rule: Rule, sqlite_engine: Engine
+) -> None:
+    def turn_clock(zone: str) -> None:
+        with Session(sqlite_engine) as session, session.begin():
+            session.execute(update(Operator).values(timezone=zone))
+
+    # What the rule's executions are due at is another day already by this clock.
+    day = factories.NOW.astimezone(ZoneInfo("Pacific/Auckland")).date().isoformat()
+    asked = f"q=due:{day}&since=2026-01-01T00:00"
+    turn_clock("Pacific/Auckland")
+    as_operator.post(f"/views/new/executions?{asked}", data=MINE)
+    (view,) = _views(sqlite_engine)
+    assert view.filter == {
+        "q": f"due:{day}[Pacific/Auckland]",
+        "since": "2025-12-31T11:00:00+00:00",
+    }
+    for zone in ("Pacific/Auckland", "UTC", "America/New_York"):
+        turn_clock(zone)
+        assert _menu(as_operator) == {"Failed ones": "2"}
+    as_operator.post(f"/exports/executions/json?{asked}")
+    with Session(sqlite_engine) as session:
+        exported = AuditEntry.action == "export.begun"
+        entry = session.scalars(select(AuditEntry).where(exported)).one()
+    assert entry.after
+    assert entry.after["filter"]["q"] == f"due:{day}[America/New_York]"
 
 
 def test_the_same_name_replaces_and_others_are_changed_and_deleted(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from tasks.errors import InvalidInput
 from tasks.search.lists import EXECUTIONS, LISTS
-from tasks.search.moments import span
+from tasks.search.moments import settled, span
 from tasks.search.parsing import Query, Term, parse
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
@@ -91,6 +92,34 @@ def test_a_moment_lasts_as_long_as_it_leaves_open() -> None:
     }.items():
         begin, end = span(text, NOON)
         assert (end - begin).total_seconds() == seconds, text
+
+
+@pytest.mark.parametrize(
+    ("text", "zone", "begin", "hours"),
+    [
+        ("2026-12-01", "Europe/Paris", "2026-11-30T23:00", 24),
+        ("2026-12-01[Asia/Kolkata]", "Europe/Paris", "2026-11-30T18:30", 24),
+        ("2026-03-29", "Europe/Paris", "2026-03-28T23:00", 23),
+        ("tomorrow", "Pacific/Auckland", "2026-03-11T11:00", 24),
+        ("today[UTC]", "Pacific/Auckland", "2026-03-10T00:00", 24),
+        ("2026-03-10T10:30", "America/New_York", "2026-03-10T14:30", 1 / 60),
+        ("2026-03-10T10:30+01:00", "America/New_York", "2026-03-10T09:30", 1 / 3600),
+    ],
+)
+def test_days_and_times_are_those_of_a_clock_and_stay_so_once_settled(
+    text: str, zone: str, begin: str, hours: float
+) -> None:
+    meant = span(text, NOON, ZoneInfo(zone))
+    assert meant[0] == datetime.fromisoformat(begin).replace(tzinfo=UTC)
+    assert (meant[1] - meant[0]).total_seconds() == pytest.approx(hours * 3600)
+    assert span(settled(text, NOON, ZoneInfo(zone)), NOON) == meant
+
+
+def test_an_anchored_search_means_the_same_by_every_clock() -> None:
+    query = parse("due:<2026-12-01 made:>-24h made:today anna", EXECUTIONS)
+    paris = query.anchored(EXECUTIONS, ZoneInfo("Europe/Paris"))
+    assert str(paris) == "due:<2026-12-01[Europe/Paris] made:>-24h made:today anna"
+    assert parse(str(paris), EXECUTIONS).anchored(EXECUTIONS, UTC) == paris
 
 
 def test_every_field_of_every_list_takes_its_own_example() -> None:
