@@ -1,0 +1,34 @@
+"""Text that belongs to no field: where it is looked for in executions and jobs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, or_, select, tuple_
+
+from tasks.models import Booking, Episode, EpisodeGuest
+from tasks.search.conditions import NAMED_MAX
+
+
+def holds(model: Any, text: str, *, is_execution: bool) -> ColumnElement[bool]:  # noqa: ANN401  # the table, or a part of it
+    """Return whether a row, or what it is about, has ``text`` in it, in any case."""
+    columns: list[Any] = [model.booking_id, model.episode_id, model.guest_id]
+    if is_execution:
+        columns.append(model.recipient)
+    named = (
+        (Booking, Booking.guest_name, model.booking_id),
+        (EpisodeGuest, EpisodeGuest.name, model.guest_id),
+        (Episode, Episode.title, model.episode_id),
+    )
+    return or_(
+        *(column.icontains(text, autoescape=True) for column in columns),
+        # Looked up once, not for each row: each is a set that the database keeps.
+        *(
+            tuple_(model.congregation_id, id_).in_(
+                select(table.congregation_id, table.id)
+                .where(name.icontains(text, autoescape=True))
+                .limit(NAMED_MAX)
+            )
+            for table, name, id_ in named
+        ),
+    )
