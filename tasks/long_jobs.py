@@ -26,6 +26,8 @@ from tasks.errors import EngineError
 from tasks.lane import COUNT_CAP, Backlog, Bench
 from tasks.models.congregation import Congregation
 from tasks.models.long_job import LongJob, LongJobState
+from tasks.saying import mark
+from tasks.saying.kept import said_of
 
 logger = logging.getLogger(__name__)
 
@@ -35,8 +37,10 @@ LEASE: Final = timedelta(minutes=2)
 REPORT_SECONDS: Final = 1.0
 #: Who cancels a job waits so long for its row, in milliseconds.
 CANCEL_WAIT_MS: Final = 2_000
-_VANISHED: Final = "The worker vanished; nothing was changed."
-_BROKE: Final = "Something broke on our side; nothing was changed. The log says more."
+_VANISHED: Final = mark("The worker vanished; nothing was changed.")
+_BROKE: Final = mark(
+    "Something broke on our side; nothing was changed. The log says more."
+)
 
 J = TypeVar("J", bound=LongJob)
 #: Told, in the transaction that settles, of a job that did not end well.
@@ -56,7 +60,7 @@ class WorkerStopping(EngineError):
 
 
 class CannotDo(EngineError):
-    """The job failed, and the sentence tells its operator why."""
+    """The job failed; the sentence, ``kept`` or marked, tells its operator why."""
 
     def __init__(self, code: str, sentence: str, *, may_pass: bool = False) -> None:
         super().__init__(sentence)
@@ -201,14 +205,14 @@ class LongJobs(Generic[J]):
         ).first()
 
     def _fail(self, row: J, error: Exception, now: datetime) -> None:
-        known = error if isinstance(error, CannotDo) else None
-        row.error_code = known.code if known else "broke"
-        row.error = (known.sentence if known else _BROKE)[:1000]
+        broke = CannotDo("broke", _BROKE, may_pass=True)
+        why = error if isinstance(error, CannotDo) else broke
+        row.error_code, row.error = why.code, why.sentence[:1000]
+        row.error_said = said_of(why.sentence)
         row.failures += 1
-        is_final = known is not None and not known.may_pass
         if row.cancel_asked_at is not None:
             _end(row, LongJobState.CANCELLED, now)
-        elif is_final or row.failures >= self.tries:
+        elif not why.may_pass or row.failures >= self.tries:
             _end(row, LongJobState.FAILED, now)
         else:
             _queue(row, now + wait_after(row.failures, pauses=self.pauses))
@@ -289,7 +293,7 @@ class Progress(Generic[J]):
             raise JobLost
         if row.cancel_asked_at is not None:
             raise JobCancelled
-        row.error = row.error_code = None
+        row.error = row.error_code = row.error_said = None
         row.progress_done = row.progress_total or row.progress_done
         _end(row, LongJobState.DONE, self.bench.clock())
         session.flush()
@@ -342,6 +346,5 @@ def _end(row: LongJob, state: LongJobState, now: datetime) -> None:
 
 
 def _queue(row: LongJob, run_at: datetime) -> None:
-    row.state = LongJobState.QUEUED
-    row.run_at = run_at
+    row.state, row.run_at = LongJobState.QUEUED, run_at
     row.lease_until = None

@@ -25,6 +25,7 @@ from tasks.errors import InvalidInput
 from tasks.models import Congregation
 from tasks.outbound.download import check_source
 from tasks.outbound.guard import UrlRules
+from tasks.saying import say
 
 #: Congregations that the page of all areas lists.
 LIST_MAX: Final = 500
@@ -69,7 +70,7 @@ def save_area(slug: str) -> ResponseReturnValue:
         form.refuse(refused)
         return _page(found, form), 422
     db.session.commit()
-    flash("Saved; the next sync reads these.", "success")
+    flash(say("Saved; the next sync reads these."), "success")
     return redirect(url_for(".area", slug=slug), 303)
 
 
@@ -94,7 +95,7 @@ def save_perimeter(slug: str) -> ResponseReturnValue:
         given = request.form.get("perimeter", "")
         return _page(found, form, refused=refused.message, given=given), 422
     db.session.commit()
-    flash("Saved; every address is looked at now.", "success")
+    flash(say("Saved; every address is looked at now."), "success")
     return redirect(url_for(".sync", sync_id=sync.id), 303)
 
 
@@ -104,7 +105,7 @@ def perimeter_svg(slug: str) -> Response:
     found = queries.congregation(db.session(), slug)
     geometry = areas.get_area(db.session(), found.id).perimeter
     if geometry is None:
-        abort(404, "There is no perimeter.")
+        abort(404, say("There is no perimeter."))
     path, width, height = outline(geometry, _SIZE)
     box = f"{-_MARGIN} {-_MARGIN} {width + 2 * _MARGIN:.0f} {height + 2 * _MARGIN:.0f}"
     drawing = (
@@ -121,7 +122,7 @@ def perimeter_geojson(slug: str) -> Response:
     found = queries.congregation(db.session(), slug)
     geometry = areas.get_area(db.session(), found.id).perimeter
     if geometry is None:
-        abort(404, "There is no perimeter.")
+        abort(404, say("There is no perimeter."))
     name = f'attachment; filename="perimeter-{slug}.geojson"'
     return Response(
         json.dumps(geometry),
@@ -146,12 +147,12 @@ def _perimeter() -> str:
             return data.decode("utf-8-sig") or " {}"
         except UnicodeDecodeError as error:
             raise InvalidInput(
-                "not_utf8", "The file is no text in UTF-8.", field="perimeter"
+                "not_utf8", say("The file is no text in UTF-8."), field="perimeter"
             ) from error
     if text := request.form.get("perimeter", "").strip():
         return text
     raise InvalidInput(
-        "required", "Paste the perimeter, or choose its file.", field="perimeter"
+        "required", say("Paste the perimeter, or choose its file."), field="perimeter"
     )
 
 

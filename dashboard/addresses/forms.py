@@ -18,6 +18,7 @@ from dashboard.office import OfficeForm, WithinForm
 from tasks.congregation.addresses.areas import AreaChange
 from tasks.congregation.addresses.editing import NOTES_MAX, AddressChange
 from tasks.models import Address, AddressArea
+from tasks.saying import later
 
 _CODES: Final = {"rows": 3, "spellcheck": "false", "autocomplete": "off"}
 
@@ -25,11 +26,11 @@ _CODES: Final = {"rows": 3, "spellcheck": "false", "autocomplete": "off"}
 class AddressForm(OfficeForm):
     """What an operator may say about an address."""
 
-    lat = StringField("Latitude", render_kw={"inputmode": "decimal"})
-    lon = StringField("Longitude", render_kw={"inputmode": "decimal"})
-    follows = BooleanField("Let the next sync put it where open data says")
-    is_active = BooleanField("It is worked on")
-    notes = TextAreaField("Notes", render_kw={"maxlength": NOTES_MAX})
+    lat = StringField(later("Latitude"), render_kw={"inputmode": "decimal"})
+    lon = StringField(later("Longitude"), render_kw={"inputmode": "decimal"})
+    follows = BooleanField(later("Let the next sync put it where open data says"))
+    is_active = BooleanField(later("It is worked on"))
+    notes = TextAreaField(later("Notes"), render_kw={"maxlength": NOTES_MAX})
 
     def fill(self, row: Address) -> None:
         """Show what is kept."""
@@ -53,20 +54,23 @@ class AreaForm(OfficeForm):
     """Which addresses a congregation wants."""
 
     postcodes = TextAreaField(
-        "Postal codes",
-        description="With blanks or commas between them. Rows of other places are "
-        "passed over.",
+        later("Postal codes"),
+        description=later(
+            "With blanks or commas between them. Rows of other places are passed over."
+        ),
         render_kw=_CODES,
     )
     communes = TextAreaField(
-        "Communes, by their INSEE codes",
-        description="For communes’ own files (BAL), which name no postal codes.",
+        later("Communes, by their INSEE codes"),
+        description=later("For communes’ own files (BAL), which name no postal codes."),
         render_kw=_CODES,
     )
     urls = TextAreaField(
-        "Web addresses of files",
-        description="One in each line; a new sync offers them. Without them it offers "
-        "the files of departments.",
+        later("Web addresses of files"),
+        description=later(
+            "One in each line; a new sync offers them. Without them it offers the "
+            "files of departments."
+        ),
         render_kw=_CODES,
     )
     version = HiddenField()
@@ -92,34 +96,37 @@ class SyncForm(WithinForm):
     """From where addresses are to be read."""
 
     form = RadioField(
-        "Whose files of departments",
+        later("Whose files of departments"),
         choices=[
-            SelectChoice("ban", "BAN, the national address base"),
-            SelectChoice("bano", "BANO, of OpenStreetMap"),
+            SelectChoice("ban", later("BAN, the national address base")),
+            SelectChoice("bano", later("BANO, of OpenStreetMap")),
         ],
         default="ban",
         validate_choice=False,
     )
     departments = StringField(
-        "Departments",
-        description="Such as 54, 57; their files are fetched from where they are "
-        "published.",
+        later("Departments"),
+        description=later(
+            "Such as 54, 57; their files are fetched from where they are published."
+        ),
         render_kw={"autocomplete": "off", "maxlength": 200},
     )
     urls = TextAreaField(
-        "Or web addresses of files",
-        description="One in each line.",
+        later("Or web addresses of files"),
+        description=later("One in each line."),
         render_kw={"rows": 2, "spellcheck": "false"},
     )
     files = MultipleFileField(
-        "Or files of yours",
-        description="BAN, BANO or BAL, as CSV or packed as .csv.gz.",
+        later("Or files of yours"),
+        description=later("BAN, BANO or BAL, as CSV or packed as .csv.gz."),
         render_kw={"accept": ".csv,.gz,text/csv,application/gzip"},
     )
     accepts = BooleanField(
-        "Apply it even if it looks wrong",
-        description="Else a sync that would lose more than 30 % of the addresses, or "
-        "whose last line is not ended, changes nothing and says so.",
+        later("Apply it even if it looks wrong"),
+        description=later(
+            "Else a sync that would lose more than 30 % of the addresses, or whose "
+            "last line is not ended, changes nothing and says so."
+        ),
     )
 
 

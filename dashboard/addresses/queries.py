@@ -14,18 +14,20 @@ from sqlalchemy.orm import Session
 from dashboard.paging import Page, paginate
 from tasks.congregation.addresses.keys import street_key
 from tasks.congregation.addresses.rows import REFUSALS, Refusal
+from tasks.congregation.addresses.working import OF_FILES
 from tasks.errors import InvalidInput, NotFound
 from tasks.lane import COUNT_CAP
 from tasks.models import Address, AddressArea, Congregation, Sync
 from tasks.models.long_job import LongJobState
+from tasks.saying import mark, say
 
 #: The tabs: word in the address -> what stands there.
 TABS: Final[Mapping[str, str]] = {
-    "": "All",
-    "missing": "Missing",
-    "outside": "Outside",
-    "inactive": "Inactive",
-    "placed": "Placed by hand",
+    "": mark("All"),
+    "missing": mark("Missing"),
+    "outside": mark("Outside"),
+    "inactive": mark("Inactive"),
+    "placed": mark("Placed by hand"),
 }
 _OF_TAB: Final[Mapping[str, tuple[ColumnElement[bool], ...]]] = {
     "": (),
@@ -56,6 +58,13 @@ class Line:
         """Whether it was cancelled, and its worker has not seen it yet."""
         return self.row.is_open and self.row.cancel_asked_at is not None
 
+    @property
+    def phase(self) -> str:
+        """What its worker is at; empty before it has said so."""
+        word, _, name = self.row.phase.partition(" ")
+        with_name = OF_FILES.get(word)
+        return say(with_name, name=name) if with_name else say(self.row.phase)
+
     def left(self, now: datetime) -> timedelta | None:
         """Return about how long it still takes; ``None``: nobody can tell."""
         row = self.row
@@ -70,7 +79,7 @@ class Line:
         """Return what was wrong with rows: the words, how many, some lines."""
         reasons: Sequence[dict[str, Any]] = self.row.report.get("reasons", ())
         return [
-            (REFUSALS[Refusal(each["reason"])], each["n"], each["lines"])
+            (say(REFUSALS[Refusal(each["reason"])]), each["n"], each["lines"])
             for each in reasons
         ]
 
@@ -84,7 +93,7 @@ def addresses(
         InvalidInput: there is no such tab.
     """
     if tab not in _OF_TAB:
-        raise InvalidInput("bad_tab", "There is no such list.", field="tab")
+        raise InvalidInput("bad_tab", say("There is no such list."), field="tab")
     statement = (
         select(Address, Congregation.name)
         .join(Congregation, Congregation.id == Address.congregation_id)
@@ -131,7 +140,7 @@ def address(session: Session, address_id: UUID) -> Row[Address, Congregation]:
         .where(Address.id == address_id)
     ).one_or_none()
     if found is None:
-        raise NotFound("unknown_address", "There is no such address.")
+        raise NotFound("unknown_address", say("There is no such address."))
     return found
 
 
@@ -150,7 +159,7 @@ def sync(session: Session, sync_id: UUID) -> Line:
     """
     found = session.execute(_syncs().where(Sync.id == sync_id)).one_or_none()
     if found is None:
-        raise NotFound("unknown_sync", "There is no such sync.")
+        raise NotFound("unknown_sync", say("There is no such sync."))
     return Line(*found)
 
 
@@ -180,7 +189,7 @@ def congregation(session: Session, slug: str) -> Congregation:
         select(Congregation).where(Congregation.slug == slug)
     ).one_or_none()
     if found is None:
-        raise NotFound("unknown_congregation", "There is no such congregation.")
+        raise NotFound("unknown_congregation", say("There is no such congregation."))
     return found
 
 

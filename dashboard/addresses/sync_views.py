@@ -30,9 +30,10 @@ from tasks.errors import Conflict, InvalidInput
 from tasks.models import new_id
 from tasks.outbound.download import check_source
 from tasks.outbound.guard import UrlRules
+from tasks.saying import mark, say
 from tasks.storage import StorageFailed, make_storage
 
-_UNDER_WAY: Final = "One is under way already; here it is."
+_UNDER_WAY: Final = mark("One is under way already; here it is.")
 
 
 @bp.get("/syncs")
@@ -62,7 +63,7 @@ def start() -> ResponseReturnValue:
     try:
         of = _congregation(form)
         if (running := open_sync(db.session(), of)) is not None:
-            flash(_UNDER_WAY, "info")
+            flash(say(_UNDER_WAY), "info")
             return redirect(url_for(".sync", sync_id=running.id), 303)
         named, id_ = _named(form), new_id()
         kept = _uploaded(of, id_, form)
@@ -83,7 +84,7 @@ def start() -> ResponseReturnValue:
     db.session.commit()
     if not started.is_new:  # somebody was quicker
         _forget(kept)
-        flash(_UNDER_WAY, "info")
+        flash(say(_UNDER_WAY), "info")
     return redirect(url_for(".sync", sync_id=started.sync.id), 303)
 
 
@@ -105,7 +106,7 @@ def cancel(sync_id: UUID) -> ResponseReturnValue:
         flash(refused.message, "warning")
     else:
         session.commit()
-        flash("Cancelled; nothing is changed.", "success")
+        flash(say("Cancelled; nothing is changed."), "success")
     return redirect(url_for(".sync", sync_id=sync_id), 303)
 
 
@@ -124,7 +125,7 @@ def _congregation(form: SyncForm) -> UUID:
     chosen = chosen_id(form.congregation_id.data)
     if chosen not in {each.id for each in places(db.session())}:
         raise InvalidInput(
-            "required", "Choose a congregation.", field="congregation_id"
+            "required", say("Choose a congregation."), field="congregation_id"
         )
     assert chosen is not None  # noqa: S101  # narrows the type
     return chosen
@@ -143,7 +144,7 @@ def _named(form: SyncForm) -> list[dict[str, Any]]:
         try:
             check_source(url, config().open_data_hosts, rules)
         except InvalidInput as refused:
-            told = f"{url[:80]}: {refused.message}"
+            told = say("%(url)s: %(problem)s", url=url[:80], problem=refused.message)
             raise InvalidInput(refused.code, told, field="urls") from refused
     return [url_source(url) for url in dict.fromkeys([*urls, *given])]
 
@@ -157,7 +158,9 @@ def _uploaded(of: UUID, sync_id: UUID, form: SyncForm) -> list[dict[str, Any]]:
     files = [each for each in request.files.getlist(form.files.name) if each.filename]
     if len(files) > SOURCES_MAX:
         raise InvalidInput(
-            "too_many", f"A sync may have {SOURCES_MAX} files at most.", field="files"
+            "too_many",
+            say("A sync may have %(max)s files at most.", max=SOURCES_MAX),
+            field="files",
         )
     # Storing may take seconds, and nobody else could write to SQLite meanwhile.
     db.session.rollback()

@@ -19,6 +19,7 @@ from tasks.config import Config
 from tasks.congregation.addresses.editing import edit_address
 from tasks.errors import InvalidInput
 from tasks.lane import COUNT_CAP
+from tasks.saying import say
 
 bp: Final = Blueprint("addresses", __name__, url_prefix="/addresses")
 #: What a form wraps around files, in bytes.
@@ -70,7 +71,7 @@ def update(address_id: UUID) -> ResponseReturnValue:
         form.refuse(refused)
         return _page(address_id, form), 422
     db.session.commit()
-    flash("Saved.", "success")
+    flash(say("Saved."), "success")
     return redirect(url_for(".detail", address_id=address_id), 303)
 
 

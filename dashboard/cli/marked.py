@@ -15,7 +15,14 @@ from jinja2 import Environment, nodes
 #: A text, or one for one thing and one for many.
 Text = str | tuple[str, str]
 #: Functions that take a text, and which argument it is.
-ONE: Final = {"say": 0, "mark": 0, "later": 0, "_": 0, "gettext": 0}
+ONE: Final = {
+    "say": 0,
+    "mark": 0,
+    "later": 0,
+    "kept": 0,
+    "_": 0,
+    "gettext": 0,
+}
 #: Functions that take two texts, and where they begin.
 MANY: Final = {"say_many": 1, "ngettext": 0}
 #: Rows of tables that have texts in these places: whoever shows one says it.

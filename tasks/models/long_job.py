@@ -10,7 +10,8 @@ from sqlalchemy import BigInteger, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from tasks.clock import utcnow
-from tasks.models.base import Id, OfCongregation, word
+from tasks.models.base import Id, Json, OfCongregation, word
+from tasks.saying.kept import told
 
 
 class LongJobState(StrEnum):
@@ -54,9 +55,16 @@ class LongJob(OfCongregation):
     progress_total: Mapped[int | None] = mapped_column(BigInteger)  # None: unknown
     cancel_asked_at: Mapped[datetime | None]  # who works on it looks now and then
     error_code: Mapped[str | None] = mapped_column(String(40))
-    error: Mapped[str | None] = mapped_column(String(1000))  # a sentence
+    error: Mapped[str | None] = mapped_column(String(1000))  # a sentence, in English
+    # The same as ``tasks.saying.kept`` has it, for pages in other languages.
+    error_said: Mapped[Json | None]
 
     @property
     def is_open(self) -> bool:
         """Whether it still has to be done, or is being done."""
         return self.state not in ENDED
+
+    @property
+    def problem(self) -> str:
+        """Why it failed, in the present language; empty: it did not."""
+        return told(self.error or "", self.error_said)

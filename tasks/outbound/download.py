@@ -28,6 +28,8 @@ from tasks.outbound.deadline import Deadline
 from tasks.outbound.guard import UrlRules, check_addresses, check_form
 from tasks.outbound.networks import NotResolved, Resolver, resolve
 from tasks.outbound.urls import Target, read_url
+from tasks.saying import mark, say
+from tasks.saying.kept import kept
 
 #: A whole file may take so long; 500 MB then need less than a megabyte a second.
 TOTAL_SECONDS: Final = 900.0
@@ -54,8 +56,12 @@ def check_source(url: str, hosts: AbstractSet[str], rules: UrlRules) -> Target:
         known = ", ".join(sorted(hosts))
         raise InvalidInput(
             "url_host",
-            f"{target.host} is no known source of open data; known are {known}. An "
-            "administrator can add hosts with OPEN_DATA_ALLOWLIST.",
+            say(
+                "%(host)s is no known source of open data; known are %(known)s. An "
+                "administrator can add hosts with OPEN_DATA_ALLOWLIST.",
+                host=target.host,
+                known=known,
+            ),
             field="url",
         )
     return target
@@ -85,13 +91,15 @@ class WebDownloader:
                     return NotDownloaded(error.message, may_pass=False)
                 except NotResolved as error:
                     return NotDownloaded(
-                        f"The host cannot be found ({error}).", may_pass=True
+                        kept("The host cannot be found (%(why)s).", why=str(error)),
+                        may_pass=True,
                     )
                 if not isinstance(answer, str):
                     return answer
                 url = urljoin(url, answer)
         return NotDownloaded(
-            f"The address led on more than {REDIRECTS_MAX} times.", may_pass=False
+            kept("The address led on more than %(max)s times.", max=str(REDIRECTS_MAX)),
+            may_pass=False,
         )
 
     def _ask(
@@ -134,7 +142,12 @@ class WebDownloader:
             return str(given["Location"])
         if status != 200:
             return NotDownloaded(
-                f"{target.authority} answered {status}.", may_pass=status in _PASSING
+                kept(
+                    "%(host)s answered %(status)s.",
+                    host=target.authority,
+                    status=str(status),
+                ),
+                may_pass=status in _PASSING,
             )
         told = given.get("Content-Length", "")
         total = int(told) if told.isascii() and told.isdigit() else None
@@ -172,8 +185,11 @@ class WebDownloader:
 
     def _too_large(self) -> NotDownloaded:
         return NotDownloaded(
-            f"The file has more than {self.size_max // 1_000_000} MB; take the files "
-            "of single departments.",
+            kept(
+                "The file has more than %(max)s MB; take the files of single "
+                "departments.",
+                max=str(self.size_max // 1_000_000),
+            ),
             may_pass=False,
         )
 
@@ -195,26 +211,33 @@ def _request(connection: HTTPConnection, target: Target) -> BaseHTTPResponse:
 
 
 def _lost(target: Target, error: Exception | None, deadline: Deadline) -> NotDownloaded:
+    host = target.authority
     if deadline.has_passed:
         return NotDownloaded(
-            f"{target.authority} did not send the whole file within "
-            f"{deadline.seconds / 60:g} minutes.",
+            kept(
+                "%(host)s did not send the whole file within %(minutes)s minutes.",
+                host=host,
+                minutes=f"{deadline.seconds / 60:g}",
+            ),
             may_pass=True,
         )
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-        return NotDownloaded("This machine has no room for the file.", may_pass=True)
+        return NotDownloaded(
+            mark("This machine has no room for the file."), may_pass=True
+        )
     if isinstance(error, TimeoutError):
-        return NotDownloaded(f"{target.authority} fell silent.", may_pass=True)
+        return NotDownloaded(kept("%(host)s fell silent.", host=host), may_pass=True)
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ssl.SSLError):
             return NotDownloaded(
-                f"The certificate of {target.authority} cannot be trusted.",
+                kept("The certificate of %(host)s cannot be trusted.", host=host),
                 may_pass=False,
             )
         cause = cause.__cause__ or cause.__context__
     return NotDownloaded(
-        f"{target.authority} cannot be reached, or cut the file off.", may_pass=True
+        kept("%(host)s cannot be reached, or cut the file off.", host=host),
+        may_pass=True,
     )
 
 

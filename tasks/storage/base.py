@@ -13,6 +13,7 @@ from uuid import UUID
 
 from tasks.errors import EngineError, InvalidInput
 from tasks.saying import mark, say
+from tasks.saying.formats import decimal
 
 #: What is on its way into the storage for longer was left by a process that died.
 ABANDONED: Final = timedelta(days=1)
@@ -40,7 +41,7 @@ class FileTooLarge(InvalidInput):
         size = say("%(n)s bytes", n=limit)
         for unit, sign in _UNITS:
             if limit >= unit:
-                size = f"{limit / unit:.1f}".removesuffix(".0") + f" {say(sign)}"
+                size = f"{decimal(limit / unit)} {say(sign)}"
         super().__init__(
             "file_too_large",
             say("The file is larger than %(size)s.", size=size),

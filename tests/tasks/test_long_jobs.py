@@ -27,6 +27,8 @@ from tasks.long_jobs import (
 )
 from tasks.models import Sync, new_id
 from tasks.models.long_job import LongJobState
+from tasks.saying import language
+from tasks.saying.kept import kept
 from tests.support import factories
 from tests.support.fakes import FakePost, bench
 
@@ -215,6 +217,25 @@ def test_what_cannot_be_done_is_tried_again_only_if_it_may_pass(hall: Hall) -> N
     assert hall.run(cannot(may_pass=True)) == "queued"
     hall.now += timedelta(days=1)
     assert hall.run(cannot(may_pass=False)) == "failed"
+
+
+def test_why_a_job_failed_is_kept_in_english_and_said_in_any_language(
+    hall: Hall,
+) -> None:
+    id_ = hall.add()
+
+    def work(_row: Sync, _progress: Progress[Sync]) -> None:
+        raise CannotDo("silent", kept("%(host)s fell silent.", host="example.org"))
+
+    hall.run(work)
+    job = hall.job(id_)
+    token = language.set("fr")
+    try:
+        in_french = job.problem
+    finally:
+        language.reset(token)
+    assert job.error == job.problem == "example.org fell silent."
+    assert in_french == "example.org ne répond plus."
 
 
 def test_a_waiting_job_is_cancelled_at_once_and_a_running_one_soon(hall: Hall) -> None:

@@ -24,10 +24,17 @@ from tasks.models.address import AddressArea, Sync, SyncKind
 from tasks.models.base import new_id
 from tasks.models.long_job import LongJobState
 from tasks.operations.audit import Actor, Subject, record
+from tasks.saying import mark, say
 
 CODES_MAX: Final = 2_000
 _POSTCODE: Final = re.compile(r"(?!00)[0-9]{5}")
 _COMMUNE: Final = re.compile(r"(?!00)[0-9][0-9AB][0-9]{3}")
+_NO_POSTCODE: Final = mark(
+    "%(code)s is no postal code; each has five characters, such as 54111."
+)
+_NO_COMMUNE: Final = mark(
+    "%(code)s is no INSEE code; each has five characters, such as 54111."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +77,8 @@ def save_area(
     """
     area = _locked(session, congregation_id, change.version)
     before = _told(area)
-    area.postcodes = _codes(change.postcodes, _POSTCODE, "postcodes", "postal code")
-    area.communes = _codes(change.communes, _COMMUNE, "communes", "INSEE code")
+    area.postcodes = _codes(change.postcodes, _POSTCODE, "postcodes", _NO_POSTCODE)
+    area.communes = _codes(change.communes, _COMMUNE, "communes", _NO_COMMUNE)
     area.urls = _urls(change.urls, check_url)
     _keep(session, area, now)
     record(
@@ -140,7 +147,7 @@ def _locked(session: Session, congregation_id: UUID, version: int) -> AddressAre
     area = get_area(session, congregation_id)
     if area.version != version:
         raise Conflict(
-            "stale", "Somebody else has saved this meanwhile; look at it again."
+            "stale", say("Somebody else has saved this meanwhile; look at it again.")
         )
     return area
 
@@ -160,18 +167,16 @@ def _told(area: AddressArea) -> dict[str, Any]:
     }
 
 
-def _codes(text: str, pattern: re.Pattern[str], field: str, noun: str) -> list[str]:
+def _codes(text: str, pattern: re.Pattern[str], field: str, wrong: str) -> list[str]:
     codes = dict.fromkeys(each for each in re.split(r"[\s,;]+", text.upper()) if each)
     for code in codes:
         if not pattern.fullmatch(code):
-            raise InvalidInput(
-                "bad_code",
-                f"{code[:20]} is no {noun}; each has five characters, such as 54111.",
-                field=field,
-            )
+            raise InvalidInput("bad_code", say(wrong, code=code[:20]), field=field)
     if len(codes) > CODES_MAX:
         raise InvalidInput(
-            "too_many", f"There may be {CODES_MAX} of them at most.", field=field
+            "too_many",
+            say("There may be %(max)s of them at most.", max=str(CODES_MAX)),
+            field=field,
         )
     return sorted(codes)
 
@@ -180,12 +185,14 @@ def _urls(text: str, check: Callable[[str], object]) -> list[str]:
     urls = list(dict.fromkeys(text.split()))
     if len(urls) > SOURCES_MAX:
         raise InvalidInput(
-            "too_many", f"There may be {SOURCES_MAX} of them at most.", field="urls"
+            "too_many",
+            say("There may be %(max)s of them at most.", max=str(SOURCES_MAX)),
+            field="urls",
         )
     for url in urls:
         try:
             check(url)
         except InvalidInput as refused:
-            told = f"{url[:80]}: {refused.message}"
+            told = say("%(url)s: %(problem)s", url=url[:80], problem=refused.message)
             raise InvalidInput(refused.code, told, field="urls") from refused
     return urls

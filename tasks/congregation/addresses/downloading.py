@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import BinaryIO, Final, Protocol
 
+from tasks.saying import mark
+
 #: Hosts that publish addresses of France; an administrator can add others.
 OPEN_DATA_HOSTS: Final = frozenset(
     {"bano.openstreetmap.fr", "adresse.data.gouv.fr", "data.gouv.fr"}
@@ -23,7 +25,7 @@ class Downloaded:
 
 @dataclass(frozen=True, slots=True)
 class NotDownloaded:
-    """There is no file; the sentence says why."""
+    """There is no file; the sentence, in English, says why."""
 
     sentence: str
     may_pass: bool  # whether another try could work
@@ -53,7 +55,7 @@ class NoDownloads:
     ) -> Downloaded | NotDownloaded:
         """Answer that nothing can be fetched."""
         del url, file, on_bytes
-        return NotDownloaded("This worker fetches nothing.", may_pass=False)
+        return NotDownloaded(mark("This worker fetches nothing."), may_pass=False)
 
 
 NO_DOWNLOADS: Final = NoDownloads()

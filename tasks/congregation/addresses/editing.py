@@ -14,6 +14,7 @@ from tasks.congregation.addresses.perimeters import Perimeter
 from tasks.errors import InvalidInput, NotFound
 from tasks.models.address import Address
 from tasks.operations.audit import Actor, Subject, record
+from tasks.saying import say
 
 NOTES_MAX: Final = 2_000
 _DECIMALS: Final = 7
@@ -41,7 +42,7 @@ def get_address(session: Session, address_id: UUID) -> Address:
         select(Address).where(Address.id == address_id)
     ).one_or_none()
     if found is None:
-        raise NotFound("unknown_address", "There is no such address.")
+        raise NotFound("unknown_address", say("There is no such address."))
     return found
 
 
@@ -60,7 +61,10 @@ def edit_address(
     if len(notes) > NOTES_MAX or not notes.replace("\n", "").isprintable():
         raise InvalidInput(
             "bad_notes",
-            f"Notes are plain text of at most {NOTES_MAX} characters.",
+            say(
+                "Notes are plain text of at most %(max)s characters.",
+                max=str(NOTES_MAX),
+            ),
             field="notes",
         )
     before = _told(row)
@@ -100,7 +104,10 @@ def _degrees(text: str, limit: int, field: str) -> float:
     if not -limit <= value <= limit:
         raise InvalidInput(
             "bad_position",
-            f"This must be a number from -{limit} to {limit}, such as 48.8566.",
+            say(
+                "This must be a number from -%(max)s to %(max)s, such as 48.8566.",
+                max=limit,
+            ),
             field=field,
         )
     return round(value, _DECIMALS)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from tasks.long_jobs import CannotDo
+from tasks.saying import mark
+from tasks.saying.kept import kept
 
 #: What we read -> the names that the column has had, in the order of preference.
 _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -85,8 +87,10 @@ def layout_of(line: str) -> Layout:
         return BANO
     raise CannotDo(
         "unknown_layout",
-        "The file is none that is known here. Expected are BANO (eight columns, no "
-        "header), BAN (adresses-XX.csv with its header) or BAL.",
+        mark(
+            "The file is none that is known here. Expected are BANO (eight columns, no "
+            "header), BAN (adresses-XX.csv with its header) or BAL."
+        ),
     )
 
 
@@ -96,7 +100,10 @@ def _with_header(
     if missing := [_NAMES[what][0] for what in _NEEDED if what not in found]:
         raise CannotDo(
             "missing_columns",
-            f"The header of the file lacks the column {', '.join(missing)}.",
+            kept(
+                "The header of the file lacks the column %(names)s.",
+                names=", ".join(missing),
+            ),
         )
     is_bal = "voie_nom" in names
     return Layout(

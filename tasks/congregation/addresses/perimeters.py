@@ -13,6 +13,7 @@ from shapely.geometry.base import BaseGeometry
 from shapely.validation import explain_validity
 
 from tasks.errors import InvalidInput
+from tasks.saying import say
 
 #: Bytes of a pasted or uploaded perimeter.
 GEOJSON_MAX: Final = 2_000_000
@@ -53,19 +54,25 @@ def read_geojson(text: str) -> dict[str, Any]:
         InvalidInput: it is none; the sentence says what is wrong and where.
     """
     if len(text) > GEOJSON_MAX:
-        raise _no("too_long", f"It may have at most {GEOJSON_MAX // 1_000_000} MB.")
+        most = GEOJSON_MAX // 1_000_000
+        raise _no("too_long", say("It may have at most %(max)s MB.", max=most))
     try:
         told = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise _no("bad_json", f"This is no JSON ({_where(error)}).") from error
+        told = say("This is no JSON (%(where)s).", where=_where(error))
+        raise _no("bad_json", told) from error
     polygons = [_polygon(rings) for rings in _rings(told)]
     if not polygons:
-        raise _no("no_polygon", "It holds no Polygon and no MultiPolygon.")
+        raise _no("no_polygon", say("It holds no Polygon and no MultiPolygon."))
     if sum(shapely.get_num_coordinates(polygons).tolist()) > POINTS_MAX:
-        raise _no("too_long", f"It may have at most {POINTS_MAX} points; simplify it.")
+        points = str(POINTS_MAX)
+        raise _no(
+            "too_long",
+            say("It may have at most %(max)s points; simplify it.", max=points),
+        )
     whole = shapely.union_all(polygons)
     if not isinstance(whole, Polygon | MultiPolygon) or whole.area == 0:
-        raise _no("no_area", "The perimeter has no area.")
+        raise _no("no_area", say("The perimeter has no area."))
     made: dict[str, Any] = json.loads(json.dumps(mapping(whole)))
     return made
 
@@ -110,7 +117,7 @@ def _narrowing(area: BaseGeometry) -> float:
 def _rings(told: object) -> list[Any]:
     """Return the rings of every polygon within a GeoJSON object."""
     if not isinstance(told, dict):
-        raise _no("bad_geojson", "This is no GeoJSON object.")
+        raise _no("bad_geojson", say("This is no GeoJSON object."))
     kind = told.get("type")
     if kind == "FeatureCollection" and isinstance(told.get("features"), list):
         return [ring for each in told["features"] for ring in _rings(each)]
@@ -124,29 +131,37 @@ def _rings(told: object) -> list[Any]:
         return list(told["coordinates"])
     if kind in {"Point", "MultiPoint", "LineString", "MultiLineString"}:
         return []
-    raise _no("bad_geojson", f"The type {str(kind)[:40]!r} is none of GeoJSON.")
+    raise _no(
+        "bad_geojson",
+        say("The type %(type)s is none of GeoJSON.", type=repr(str(kind)[:40])),
+    )
 
 
 def _polygon(rings: object) -> Polygon:
     if not isinstance(rings, list) or not rings:
-        raise _no("bad_geojson", "A polygon needs a list of rings.")
+        raise _no("bad_geojson", say("A polygon needs a list of rings."))
     points = [_ring(ring) for ring in rings]
     made = Polygon(points[0], points[1:])
     if not made.is_valid:
         raise _no(
             "bad_perimeter",
-            f"The perimeter’s line crosses or touches itself: {explain_validity(made)}"
-            " (longitude, latitude).",
+            say(
+                "The perimeter’s line crosses or touches itself: %(where)s (longitude, "
+                "latitude).",
+                where=explain_validity(made),
+            ),
         )
     return made
 
 
 def _ring(ring: object) -> list[tuple[float, float]]:
     if not isinstance(ring, list) or len(ring) < 4:
-        raise _no("bad_geojson", "A ring needs four points, the last as the first.")
+        raise _no(
+            "bad_geojson", say("A ring needs four points, the last as the first.")
+        )
     points = [_point(point) for point in ring]
     if points[0] != points[-1]:
-        raise _no("bad_geojson", "A ring must end at the point where it begins.")
+        raise _no("bad_geojson", say("A ring must end at the point where it begins."))
     return points
 
 
@@ -158,14 +173,21 @@ def _point(point: object) -> tuple[float, float]:
             return float(lon), float(lat)
     raise _no(
         "bad_geojson",
-        f"{str(point)[:60]} is no point; points are [longitude, latitude] in degrees.",
+        say(
+            "%(point)s is no point; points are [longitude, latitude] in degrees.",
+            point=str(point)[:60],
+        ),
     )
 
 
 def _where(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
-        return f"line {error.lineno}, column {error.colno}"
-    return "it is nested too deeply, or holds a number that is too long"
+        return say(
+            "line %(line)s, column %(column)s",
+            line=str(error.lineno),
+            column=str(error.colno),
+        )
+    return say("it is nested too deeply, or holds a number that is too long")
 
 
 def _no(code: str, sentence: str) -> InvalidInput:

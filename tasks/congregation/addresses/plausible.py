@@ -7,15 +7,13 @@ from typing import Final
 from tasks.congregation.addresses.rows import Wanted
 from tasks.congregation.addresses.tally import Tally
 from tasks.long_jobs import CannotDo
+from tasks.saying import mark
+from tasks.saying.kept import kept
 
 #: This part of what was known may be missing, in percent; more is no usual change.
 DROP_MAX: Final = 30
 #: Fewer addresses than this may come and go as they like.
 _FEW: Final = 10
-_ANYWAY: Final = (
-    "Nothing was changed. If it is right, start the sync again and tick “Apply it even "
-    "if it looks wrong”."
-)
 
 
 def refuse_nothing(matched: int, tally: Tally, wanted: Wanted) -> None:
@@ -25,12 +23,17 @@ def refuse_nothing(matched: int, tally: Tally, wanted: Wanted) -> None:
         CannotDo: the sentence names what the files do hold.
     """
     if tally.read == 0:
-        raise CannotDo("no_rows", "There is no address in it; nothing was changed.")
+        raise CannotDo(
+            "no_rows", mark("There is no address in it; nothing was changed.")
+        )
     refused = sum(tally.refused.values())
     if matched == 0 and refused and refused >= tally.outside:
         raise CannotDo(
             "all_refused",
-            "None of its rows can be read; the report says why. Nothing was changed.",
+            mark(
+                "None of its rows can be read; the report says why. Nothing was "
+                "changed."
+            ),
         )
     if matched == 0:
         raise CannotDo("none_wanted", _none_wanted(tally, wanted))
@@ -45,8 +48,14 @@ def refuse_drop(matched: int, known: int) -> None:
     if known >= _FEW and matched * 100 < known * (100 - DROP_MAX):
         raise CannotDo(
             "implausible",
-            f"The files hold {matched} addresses where {known} were known, a drop of "
-            f"more than {DROP_MAX} %. {_ANYWAY}",
+            kept(
+                "The files hold %(matched)s addresses where %(known)s were known, a "
+                "drop of more than %(max)s %%. Nothing was changed. If it is right, "
+                "start the sync again and tick “Apply it even if it looks wrong”.",
+                matched=str(matched),
+                known=str(known),
+                max=str(DROP_MAX),
+            ),
         )
 
 
@@ -55,12 +64,15 @@ def _none_wanted(tally: Tally, wanted: Wanted) -> str:
     found = [code for code, _ in tally.places.elsewhere.most_common(3)]
     if any(postcode for postcode, _ in found):
         told = ", ".join(dict.fromkeys(postcode for postcode, _ in found if postcode))
-        return (
-            f"No row is of {known}; the file holds {told}, for instance. Nothing was "
-            "changed."
+        return kept(
+            "No row is of %(wanted)s; the file holds %(found)s, for instance. Nothing "
+            "was changed.",
+            wanted=known,
+            found=told,
         )
     told = ", ".join(commune for _, commune in found)
-    return (
+    return kept(
         "The file names no postal codes, only communes by their INSEE codes, such as "
-        f"{told}. Add those that are yours under “Area”. Nothing was changed."
+        "%(found)s. Add those that are yours under “Area”. Nothing was changed.",
+        found=told,
     )

@@ -11,6 +11,8 @@ from itertools import chain
 from typing import BinaryIO, Final, cast
 
 from tasks.long_jobs import CannotDo
+from tasks.saying import mark
+from tasks.saying.kept import kept
 
 #: Bytes of a file once unpacked; the largest department has a tenth of it.
 UNPACKED_MAX: Final = 2_000_000_000
@@ -18,13 +20,14 @@ _CHUNK: Final = 1 << 18
 #: Characters of one line; longer ones are no addresses, and would fill the memory.
 _LINE_MAX: Final = 100_000
 _GZIP: Final = b"\x1f\x8b"
+_NOT_UTF8: Final = mark("The file is not written in UTF-8; save it as CSV in UTF-8.")
 #: How files begin that are something else -> what to say.
 _STRANGERS: Final = {
-    b"PK\x03\x04": "The file is a ZIP archive; unpack it first.",
-    b"\xff\xfe": "The file is not written in UTF-8; save it as CSV in UTF-8.",
-    b"\xfe\xff": "The file is not written in UTF-8; save it as CSV in UTF-8.",
-    b"<": "The file is a web page, not a file of addresses.",
-    b"%PDF": "The file is a PDF, not a file of addresses.",
+    b"PK\x03\x04": mark("The file is a ZIP archive; unpack it first."),
+    b"\xff\xfe": _NOT_UTF8,
+    b"\xfe\xff": _NOT_UTF8,
+    b"<": mark("The file is a web page, not a file of addresses."),
+    b"%PDF": mark("The file is a PDF, not a file of addresses."),
 }
 
 
@@ -58,18 +61,23 @@ class Lines:
             if size > self.unpacked_max:
                 raise CannotDo(
                     "too_large",
-                    f"The file has more than {self.unpacked_max // 1_000_000} MB once "
-                    "unpacked; take the files of single departments.",
+                    kept(
+                        "The file has more than %(max)s MB once unpacked; take the "
+                        "files of single departments.",
+                        max=str(self.unpacked_max // 1_000_000),
+                    ),
                 )
             pieces = (carry + decode(chunk)).split("\n")
             carry = pieces.pop()
             if len(carry) > _LINE_MAX:
-                raise CannotDo("no_lines", "The file has no lines of a usual length.")
+                raise CannotDo(
+                    "no_lines", mark("The file has no lines of a usual length.")
+                )
             yield pieces
             self.on_bytes(self.raw.tell())
         self.ends_well = not carry
         if size == 0:
-            raise CannotDo("empty_file", "The file is empty.")
+            raise CannotDo("empty_file", mark("The file is empty."))
         if carry := carry + decode(b"", True):
             yield [carry]
 
@@ -87,9 +95,10 @@ class Lines:
                 yield chunk
         except EOFError as error:
             raise CannotDo(
-                "cut_file", "The file is cut off; fetch it again. Nothing was changed."
+                "cut_file",
+                mark("The file is cut off; fetch it again. Nothing was changed."),
             ) from error
         except (gzip.BadGzipFile, zlib.error) as error:
             raise CannotDo(
-                "bad_gzip", "The file cannot be unpacked; it is damaged."
+                "bad_gzip", mark("The file cannot be unpacked; it is damaged.")
             ) from error

@@ -14,10 +14,11 @@ from tasks.congregation.addresses.perimeters import Perimeter
 from tasks.db import reading
 from tasks.long_jobs import Progress
 from tasks.models.address import Address, AddressArea, Sync
+from tasks.saying import mark
 
 _BLOCK: Final = 5_000  # rows read at once
 _CHUNK: Final = 1_000  # rows changed by one statement
-_LOOKING: Final = "Looking at the perimeter"
+_LOOKING: Final = mark("Looking at the perimeter")
 
 
 def look_anew(sync: Sync, progress: Progress[Sync]) -> None:

@@ -18,6 +18,7 @@ from tasks.congregation.addresses.keys import (
 )
 from tasks.congregation.addresses.layouts import Layout
 from tasks.models.address import KEY_MAX
+from tasks.saying import mark
 
 #: Decimals of a degree that are kept: about a centimetre.
 _DECIMALS: Final = 7
@@ -49,13 +50,15 @@ class Refusal(StrEnum):
 
 #: For operators: what was wrong, after a number of rows.
 REFUSALS: Final = {
-    Refusal.COLUMNS: "have another number of columns than the others",
-    Refusal.NO_NUMBER: "have no house number, or one that cannot be read",
-    Refusal.NO_STREET: "have no street",
-    Refusal.BAD_TEXT: "hold characters that cannot be kept, or are too long",
-    Refusal.BAD_COMMUNE: "do not say in which commune they are",
-    Refusal.NO_POSITION: "have no position: new ones are not added, known ones stay",
-    Refusal.BAD_POSITION: "have a position that is nowhere on earth",
+    Refusal.COLUMNS: mark("have another number of columns than the others"),
+    Refusal.NO_NUMBER: mark("have no house number, or one that cannot be read"),
+    Refusal.NO_STREET: mark("have no street"),
+    Refusal.BAD_TEXT: mark("hold characters that cannot be kept, or are too long"),
+    Refusal.BAD_COMMUNE: mark("do not say in which commune they are"),
+    Refusal.NO_POSITION: mark(
+        "have no position: new ones are not added, known ones stay"
+    ),
+    Refusal.BAD_POSITION: mark("have a position that is nowhere on earth"),
 }
 
 

@@ -15,6 +15,8 @@ from tasks.congregation.addresses.rows import Refusal, Row, RowReader, Wanted
 from tasks.congregation.addresses.staging import Stage
 from tasks.congregation.addresses.tally import FileTally, Tally
 from tasks.long_jobs import CannotDo
+from tasks.saying import mark
+from tasks.saying.kept import kept
 
 #: Rows that go on the stage at once.
 BATCH: Final = 4_000
@@ -57,7 +59,13 @@ class Scan:
         except csv.Error as error:
             line = rows.line_num + layout.has_header
             raise CannotDo(
-                "bad_csv", f"Line {line} of {name} cannot be read ({error})."
+                "bad_csv",
+                kept(
+                    "Line %(line)s of %(name)s cannot be read (%(why)s).",
+                    line=str(line),
+                    name=name,
+                    why=str(error),
+                ),
             ) from error
         file.bytes = raw.tell()
         self._refuse_cut(lines, layout, last)
@@ -112,6 +120,8 @@ class Scan:
             return
         raise CannotDo(
             "cut_file",
-            "The file ends in the middle of a line, so it was cut off; fetch it "
-            "again. Nothing was changed.",
+            mark(
+                "The file ends in the middle of a line, so it was cut off; fetch it "
+                "again. Nothing was changed."
+            ),
         )

@@ -22,6 +22,7 @@ from tasks.models.base import new_id
 from tasks.models.congregation import Congregation
 from tasks.models.long_job import ENDED
 from tasks.operations.audit import Actor, Subject, record
+from tasks.saying import say
 
 #: Files of one sync.
 SOURCES_MAX: Final = 20
@@ -90,17 +91,21 @@ def _refuse(
 ) -> None:
     if not sources:
         raise InvalidInput(
-            "no_source", "Choose a department, an address or a file.", field="files"
+            "no_source",
+            say("Choose a department, an address or a file."),
+            field="files",
         )
     if len(sources) > SOURCES_MAX:
         raise InvalidInput(
-            "too_many", f"A sync may have {SOURCES_MAX} files at most.", field="files"
+            "too_many",
+            say("A sync may have %(max)s files at most.", max=SOURCES_MAX),
+            field="files",
         )
     area = session.get(AddressArea, congregation_id)
     if area is None or not (area.postcodes or area.communes):
         raise InvalidInput(
             "no_places",
-            "Say first, under “Area”, which postal codes or communes are yours.",
+            say("Say first, under “Area”, which postal codes or communes are yours."),
         )
 
 
@@ -116,10 +121,10 @@ def cancel_sync(session: Session, sync_id: UUID, actor: Actor, now: datetime) ->
         is_asked = SYNCS.ask_cancel(session, sync, now)
     except OperationalError as error:
         raise Conflict(
-            "too_late", "It is writing what it has read; it is done in a moment."
+            "too_late", say("It is writing what it has read; it is done in a moment.")
         ) from error
     if not is_asked:
-        raise Conflict("has_ended", "It has come to its end already.")
+        raise Conflict("has_ended", say("It has come to its end already."))
     _record(session, sync, actor, "sync.cancelled", f"Cancelled: {source_of(sync)}")
     return sync
 
@@ -132,7 +137,7 @@ def get_sync(session: Session, sync_id: UUID) -> Sync:
     """
     sync = session.scalars(select(Sync).where(Sync.id == sync_id)).one_or_none()
     if sync is None:
-        raise NotFound("unknown_sync", "There is no such sync.")
+        raise NotFound("unknown_sync", say("There is no such sync."))
     return sync
 
 
@@ -164,7 +169,7 @@ def lock_congregation(session: Session, congregation_id: UUID) -> None:
         .with_for_update(key_share=True)
     )
     if found is None:
-        raise NotFound("unknown_congregation", "There is no such congregation.")
+        raise NotFound("unknown_congregation", say("There is no such congregation."))
 
 
 def department_urls(text: str, form: str) -> list[str]:
@@ -187,7 +192,10 @@ def department_urls(text: str, form: str) -> list[str]:
         if not _DEPARTMENT.fullmatch(code):
             raise InvalidInput(
                 "bad_department",
-                f"{code[:10]} is no department; they are written 01 to 95, 2A or 971.",
+                say(
+                    "%(code)s is no department; they are written 01 to 95, 2A or 971.",
+                    code=code[:10],
+                ),
                 field="departments",
             )
     return [pattern.format(code) for code in codes]

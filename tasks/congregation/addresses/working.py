@@ -24,12 +24,18 @@ from tasks.congregation.addresses.staging import staging
 from tasks.congregation.addresses.tally import Tally
 from tasks.long_jobs import CannotDo, Progress
 from tasks.models.address import AddressArea, Sync, SyncKind
+from tasks.saying import mark
 from tasks.storage import FileMissing, StorageFailed
 
 DOWNLOADING: Final = "Downloading"
 READING: Final = "Reading"
-WRITING: Final = "Writing"
-_NO_PLACES: Final = (
+WRITING: Final = mark("Writing")
+#: The phases that name a file, as pages say them.
+OF_FILES: Final = {
+    DOWNLOADING: mark("Downloading %(name)s"),
+    READING: mark("Reading %(name)s"),
+}
+_NO_PLACES: Final = mark(
     "Nobody has said which postal codes or communes the congregation has; say so under "
     "“Area”, and start the sync again."
 )
@@ -205,7 +211,7 @@ def _as_cannot() -> Iterator[None]:
         yield
     except FileMissing as error:
         raise CannotDo(
-            "file_gone", "The uploaded file is gone; start the sync again."
+            "file_gone", mark("The uploaded file is gone; start the sync again.")
         ) from error
     except StorageFailed as error:
         raise CannotDo("storage", str(error), may_pass=True) from error

@@ -510,6 +510,7 @@ def upgrade() -> None:
         sa.Column("cancel_asked_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("error_code", sa.String(length=40), nullable=True),
         sa.Column("error", sa.String(length=1000), nullable=True),
+        sa.Column("error_said", sa.JSON(), nullable=True),
         sa.Column("kind", sa.String(length=32), nullable=False),
         sa.Column("check_id", sa.Uuid(), nullable=True),
         sa.Column("options", sa.JSON(), nullable=False),
@@ -937,6 +938,7 @@ def upgrade() -> None:
         sa.Column("cancel_asked_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("error_code", sa.String(length=40), nullable=True),
         sa.Column("error", sa.String(length=1000), nullable=True),
+        sa.Column("error_said", sa.JSON(), nullable=True),
         sa.ForeignKeyConstraint(
             ["congregation_id"],
             ["congregations.id"],
