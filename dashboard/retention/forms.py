@@ -8,6 +8,7 @@ from wtforms import StringField
 
 from dashboard.office import OfficeForm
 from tasks.models.congregation import RETENTION_MONTHS_MAX
+from tasks.saying import later
 
 _DIGITS_MAX: Final = 4
 
@@ -23,7 +24,7 @@ class MonthsForm(OfficeForm):
     """How long who left is kept."""
 
     months = StringField(
-        "Months until members who left are anonymised",
+        later("Months until members who left are anonymised"),
         render_kw={
             "type": "number",
             "min": 1,
@@ -37,6 +38,6 @@ class AnonymiseForm(OfficeForm):
     """What has to be typed before somebody is erased."""
 
     name = StringField(
-        "Type the name to confirm it",
+        later("Type the name to confirm it"),
         render_kw={"autocomplete": "off", "spellcheck": "false", "maxlength": 300},
     )

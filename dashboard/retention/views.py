@@ -25,6 +25,7 @@ from tasks.congregation.retention.months import NOTICE
 from tasks.errors import InvalidInput, NotFound
 from tasks.models import Congregation
 from tasks.models.congregation import RETENTION_MONTHS_MAX
+from tasks.saying import say
 
 bp: Final = Blueprint("retention", __name__, url_prefix="/retention")
 
@@ -83,7 +84,7 @@ def change_months(slug: str) -> ResponseReturnValue:
         form.refuse(refused)
         return _detail(found, form), 422
     session.commit()
-    flash("Saved. The next run goes by it.", "success")
+    flash(say("Saved. The next run goes by it."), "success")
     return redirect(url_for(".detail", slug=slug), 303)
 
 
@@ -109,7 +110,7 @@ def anonymise_now(member_id: UUID) -> ResponseReturnValue:
         form.refuse(refused)
         return _confirm(member_id, form), 422
     session.commit()
-    flash(f"Done: from now on this is {called}.", "success")
+    flash(say("Done: from now on this is %(name)s.", name=called), "success")
     return redirect(url_for("members.detail", member_id=member_id), 303)
 
 

@@ -14,6 +14,8 @@ from tasks.congregation.retention.erasing import erase
 from tasks.errors import Conflict, InvalidInput, NotFound
 from tasks.models import Congregation, Group, Member
 from tasks.operations.audit import Actor, Subject, record
+from tasks.saying import say
+from tasks.saying.formats import dated
 
 
 def anonymise(
@@ -47,13 +49,16 @@ def anonymise(
     if member.hold_until is not None and member.hold_until >= today:
         raise Conflict(
             "on_hold",
-            f"{member.name} is on hold until {member.hold_until:%d %B %Y}; "
-            "end the hold first.",
+            say(
+                "%(name)s is on hold until %(day)s; end the hold first.",
+                name=member.name,
+                day=dated(member.hold_until, "dd MMMM y"),
+            ),
         )
     if typed_name is not None and typed_name.split() != member.name.split():
         raise InvalidInput(
             "wrong_name",
-            f"Type the name as it stands here: {member.name}",
+            say("Type the name as it stands here: %(name)s", name=member.name),
             field="name",
         )
     if member.left_on is None:
@@ -83,12 +88,12 @@ def locked_member(session: Session, member_id: UUID) -> Member:
 
 
 def _unknown() -> NotFound:
-    return NotFound("unknown_member", "There is no such member.")
+    return NotFound("unknown_member", say("There is no such member."))
 
 
 def _refuse(session: Session, member: Member, congregation: Congregation) -> None:
     if member.anonymised_at is not None:
-        raise Conflict("anonymised_already", "This member is anonymised already.")
+        raise Conflict("anonymised_already", say("This member is anonymised already."))
     group = session.scalar(
         select(Group.name).where(
             Group.congregation_id == congregation.id, Group.responsible_id == member.id
@@ -97,6 +102,10 @@ def _refuse(session: Session, member: Member, congregation: Congregation) -> Non
     if group is not None:
         raise Conflict(
             "is_responsible",
-            f"{member.name} is responsible for the group {group}; put somebody else "
-            "in their place first.",
+            say(
+                "%(name)s is responsible for the group %(group)s; put somebody else in "
+                "their place first.",
+                name=member.name,
+                group=group,
+            ),
         )

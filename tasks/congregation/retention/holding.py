@@ -15,6 +15,7 @@ from tasks.errors import Conflict, InvalidInput, NotFound
 from tasks.models import Congregation, Member
 from tasks.models.congregation import RETENTION_MONTHS_MAX
 from tasks.operations.audit import Actor, Subject, record
+from tasks.saying import say
 
 REASON_MAX: Final = 200  # characters
 
@@ -36,13 +37,15 @@ def hold(
         Conflict: the member is anonymised already.
     """
     member = _known(session, member_id)
-    day = texts.some_day(until, "hold_until", what="The last day of the hold")
-    why = texts.line(reason, "hold_reason", REASON_MAX, what="A reason", required=True)
+    day = texts.some_day(until, "hold_until", what=say("The last day of the hold"))
+    why = texts.line(
+        reason, "hold_reason", REASON_MAX, what=say("A reason"), required=True
+    )
     congregation = session.get_one(Congregation, member.congregation_id)
     if day < local_day(now, congregation.timezone):
         raise InvalidInput(
             "hold_in_past",
-            "This day is over; choose the last day on which nothing is to happen.",
+            say("This day is over; choose the last day on which nothing is to happen."),
             field="hold_until",
         )
     member.hold_until, member.hold_reason = day, why
@@ -82,12 +85,15 @@ def set_months(
     if months is None or not 1 <= months <= RETENTION_MONTHS_MAX:
         raise InvalidInput(
             "months_out_of_bounds",
-            f"Give a whole number of months from 1 to {RETENTION_MONTHS_MAX}.",
+            say(
+                "Give a whole number of months from 1 to %(max)s.",
+                max=str(RETENTION_MONTHS_MAX),
+            ),
             field="months",
         )
     row = session.get(Congregation, congregation_id, with_for_update=True)
     if row is None:
-        raise NotFound("unknown_congregation", "There is no such congregation.")
+        raise NotFound("unknown_congregation", say("There is no such congregation."))
     if row.retention_months == months:
         return False
     before, row.retention_months = row.retention_months, months
@@ -107,7 +113,7 @@ def set_months(
 def _known(session: Session, member_id: UUID) -> Member:
     member = locked_member(session, member_id)
     if member.anonymised_at is not None:
-        raise Conflict("anonymised_already", "This member is anonymised already.")
+        raise Conflict("anonymised_already", say("This member is anonymised already."))
     return member
 
 
