@@ -17,6 +17,7 @@ from dashboard.transfers.views import bp
 from tasks.congregation.transfer import steering
 from tasks.errors import Conflict
 from tasks.models import Transfer
+from tasks.saying import say
 from tasks.storage import FileMissing, StorageFailed
 
 _CHUNK: Final = 1 << 16
@@ -38,7 +39,7 @@ def download(transfer_id: UUID) -> ResponseReturnValue:
     except (FileMissing, StorageFailed):
         db.session.rollback()  # nothing was fetched
         current_app.logger.warning("transfers.file_unavailable", exc_info=True)
-        return _back(transfer_id, "The storage does not give the archive now.")
+        return _back(transfer_id, say("The storage does not give the archive now."))
     response = _response(row, stream)
     response.call_on_close(stack.close)
     db.session.commit()

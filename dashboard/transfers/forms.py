@@ -7,19 +7,20 @@ from typing import Final
 from wtforms import BooleanField, FileField
 
 from dashboard.office import WithinForm
+from tasks.saying import later
 
 
 class ExportForm(WithinForm):
     """What an archive is to have."""
 
     files = BooleanField(
-        "The document board, with its files",
+        later("The document board, with its files"),
         default=True,
-        description="Without it, only the board’s sections go along.",
+        description=later("Without it, only the board’s sections go along."),
     )
     audit = BooleanField(
-        "The audit log, to be read",
-        description="An import passes it over: it tells of this installation.",
+        later("The audit log, to be read"),
+        description=later("An import passes it over: it tells of this installation."),
     )
 
 
@@ -27,8 +28,10 @@ class ImportForm(WithinForm):
     """An archive that is to be looked at."""
 
     file = FileField(
-        "Archive",
-        description="Of an export of Carillon, or of the public layout 1.0 to 2.6.",
+        later("Archive"),
+        description=later(
+            "Of an export of Carillon, or of the public layout 1.0 to 2.6."
+        ),
         render_kw={"accept": ".carillon,.unitae,.zip,application/zip"},
     )
 

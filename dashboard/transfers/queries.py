@@ -13,22 +13,26 @@ from sqlalchemy.orm import Session
 
 from dashboard.filters import absolute
 from dashboard.paging import Page, paginate
+from dashboard.transfers.tables import TABLES
 from tasks.congregation.transfer.starting import why_not
 from tasks.congregation.transfer.steering import get_transfer
 from tasks.models import Congregation, Transfer, TransferKind
 from tasks.models.long_job import LongJobState
+from tasks.saying import mark, say
+from tasks.saying.kept import told
 
 _TITLES: Final = {
-    TransferKind.EXPORT: "Export",
-    TransferKind.CHECK: "Archive to import",
-    TransferKind.IMPORT: "Import",
+    TransferKind.EXPORT: mark("Export"),
+    TransferKind.CHECK: mark("Archive to import"),
+    TransferKind.IMPORT: mark("Import"),
 }
-_OF_EXPORT: Final = (("Rows", "new"), ("Left out", "left"))
+_LEFT_OUT: Final = mark("Left out")
+_OF_EXPORT: Final = ((mark("Rows"), "new"), (_LEFT_OUT, "left"))
 _OF_IMPORT: Final = (
-    ("New", "new"),
-    ("Changed", "updated"),
-    ("As here", "same"),
-    ("Left out", "left"),
+    (mark("New"), "new"),
+    (mark("Changed"), "updated"),
+    (mark("As here"), "same"),
+    (_LEFT_OUT, "left"),
 )
 
 
@@ -42,7 +46,7 @@ class Line:
     @property
     def title(self) -> str:
         """What it is, in a word or three."""
-        return _TITLES[self.row.kind]
+        return say(_TITLES[self.row.kind])
 
     @property
     def is_export(self) -> bool:
@@ -62,18 +66,20 @@ class Line:
             return "expired", None
         if self.row.kind is TransferKind.CHECK and is_done:
             has_problems = bool(self.report["n_problems"])
-            return ("failed", "Has problems") if has_problems else ("done", "Checked")
+            if has_problems:
+                return "failed", say("Has problems")
+            return "done", say("Checked")
         return self.row.state.value, None
 
     @property
     def exported_at(self) -> str:
         """When an archive says that it was written."""
-        told = str(self.report.get("about", {}).get("exported_at", ""))
+        at = str(self.report.get("about", {}).get("exported_at", ""))
         try:
-            moment = datetime.fromisoformat(told)
+            moment = datetime.fromisoformat(at)
         except ValueError:
-            return told
-        return absolute(moment) if moment.tzinfo else told
+            return at
+        return absolute(moment) if moment.tzinfo else at
 
     @property
     def is_asked_to_end(self) -> bool:
@@ -110,12 +116,29 @@ class Line:
 
     def counts(self) -> Sequence[tuple[str, dict[str, int]]]:
         """Return the counts of each table that has rows in the archive."""
-        told = self.report.get("counts", {})
+        counts = self.report.get("counts", {})
         return [
-            (name.replace("-", " ").capitalize(), each)
-            for name, each in told.items()
+            (self.table(name), each)
+            for name, each in counts.items()
             if any(each.values())
         ]
+
+    def table(self, name: str) -> str:
+        """Return what people call a table of archives."""
+        return say(TABLES.get(name, name.replace("-", " ").capitalize()))
+
+    def problems(self) -> Sequence[dict[str, Any]]:
+        """Return what is wrong with the archive, in the present language."""
+        return [
+            each | {"sentence": told(each["sentence"], each.get("said"))}
+            for each in self.report["problems"]
+        ]
+
+    def warnings(self) -> Sequence[str]:
+        """Return what an operator should know, in the present language."""
+        found = self.report["warnings"]
+        said = self.report.get("warnings_said") or [None] * len(found)
+        return [told(*each) for each in zip(found, said, strict=True)]
 
 
 def page(session: Session, cursor: str | None, limit: int) -> Page[Line]:

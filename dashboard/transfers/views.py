@@ -17,6 +17,7 @@ from dashboard.web import render
 from tasks.clock import utcnow
 from tasks.congregation.transfer import starting, steering
 from tasks.errors import InvalidInput
+from tasks.saying import say
 
 bp = Blueprint("transfers", __name__, url_prefix="/transfers")
 take_files(bp, {"transfers.upload": lambda config: config.archive_limit})
@@ -75,7 +76,7 @@ def cancel(transfer_id: UUID) -> ResponseReturnValue:
     """Cancel it; nothing will have been changed."""
     return attempt(
         lambda session, who, now: steering.cancel(session, transfer_id, who, now),
-        "Cancelled; nothing is changed.",
+        say("Cancelled; nothing is changed."),
         url_for(".detail", transfer_id=transfer_id),
     )
 
@@ -85,7 +86,7 @@ def remove(transfer_id: UUID) -> ResponseReturnValue:
     """Remove its archive before its time."""
     return attempt(
         lambda session, who, now: steering.remove(session, transfer_id, who, now),
-        "The archive is removed.",
+        say("The archive is removed."),
         url_for(".detail", transfer_id=transfer_id),
     )
 
@@ -99,7 +100,7 @@ def congregation_of(form: ExportForm | ImportForm) -> UUID:
     chosen = chosen_id(form.congregation_id.data)
     if chosen is None or chosen not in {each.id for each in places(db.session())}:
         raise InvalidInput(
-            "required", "Choose a congregation.", field="congregation_id"
+            "required", say("Choose a congregation."), field="congregation_id"
         )
     return chosen
 

@@ -13,6 +13,8 @@ from tasks.congregation.transfer.entity import Row
 from tasks.errors import InvalidInput
 from tasks.operations.congregation_fields import LOCALES
 from tasks.outbound.mailboxes import BadAddress, normal_address
+from tasks.saying import mark
+from tasks.saying.kept import kept
 
 #: A field and what is wrong with it; None: nothing is.
 Fault = tuple[str, str] | None
@@ -34,7 +36,7 @@ def address(text: str) -> str:
     try:
         return normal_address(text) if text else ""
     except BadAddress as error:
-        raise InvalidInput("bad_address", "is no e-mail address") from error
+        raise InvalidInput("bad_address", mark("is no e-mail address")) from error
 
 
 def needed_address(text: str) -> str:
@@ -44,7 +46,7 @@ def needed_address(text: str) -> str:
         InvalidInput: it is none.
     """
     if not text:
-        raise InvalidInput("bad_address", "is empty")
+        raise InvalidInput("bad_address", mark("is empty"))
     return address(text)
 
 
@@ -53,7 +55,7 @@ def in_order(first: str, last: str) -> Callable[[Row], Fault]:
 
     def check(row: Row) -> Fault:
         if row[last] is not None and row[last] < row[first]:
-            return last, f"is before “{first}”"
+            return last, kept("is before “%(name)s”", name=first)
         return None
 
     return check
@@ -73,9 +75,9 @@ def is_a_place(row: Row) -> Fault:
     """Whether an address has both of its coordinates or none, on this planet."""
     lat, lon = row["lat"], row["lon"]
     if (lat is None) != (lon is None):
-        return "lat", "is there without “lon”, or the other way round"
+        return "lat", mark("is there without “lon”, or the other way round")
     if lat is not None and not (-90 <= lat <= 90 and -180 <= lon <= 180):
-        return "lat", "is no place on earth"
+        return "lat", mark("is no place on earth")
     return None
 
 
@@ -86,10 +88,13 @@ def texts(value: Any) -> list[str]:  # noqa: ANN401  # from JSON
         InvalidInput: it is none.
     """
     if not isinstance(value, list) or len(value) > _ITEMS_MAX:
-        raise InvalidInput("bad_list", f"is no list of {_ITEMS_MAX} texts at most")
+        raise InvalidInput(
+            "bad_list",
+            kept("is no list of %(max)s texts at most", max=str(_ITEMS_MAX)),
+        )
     for each in value:
         if not isinstance(each, str) or len(each) > _ITEM_MAX or not each.isprintable():
-            raise InvalidInput("bad_list", "is no list of short texts")
+            raise InvalidInput("bad_list", mark("is no list of short texts"))
     return value
 
 
@@ -102,7 +107,9 @@ def perimeter(value: Any) -> dict[str, Any]:  # noqa: ANN401  # from JSON
     try:
         return read_geojson(json.dumps(value))
     except InvalidInput as refused:
-        raise InvalidInput("bad_perimeter", f"is no perimeter: {refused}") from refused
+        raise InvalidInput(
+            "bad_perimeter", kept("is no perimeter: %(why)s", why=str(refused))
+        ) from refused
 
 
 def timezone(text: str) -> str:
@@ -112,7 +119,7 @@ def timezone(text: str) -> str:
         InvalidInput: there is none of this name.
     """
     if text not in zone_names():
-        raise InvalidInput("bad_timezone", "is no time zone")
+        raise InvalidInput("bad_timezone", mark("is no time zone"))
     return text
 
 
@@ -123,5 +130,7 @@ def locale(text: str) -> str:
         InvalidInput: there is not.
     """
     if text not in LOCALES:
-        raise InvalidInput("bad_locale", f"is none of these: {', '.join(LOCALES)}")
+        raise InvalidInput(
+            "bad_locale", kept("is none of these: %(known)s", known=", ".join(LOCALES))
+        )
     return text

@@ -6,6 +6,7 @@ import hashlib
 from typing import Any, Final, NamedTuple
 
 from tasks.congregation.transfer.reading import PIECE, Archive
+from tasks.saying import mark
 
 _MAGIC: Final = b"%PDF-"
 #: A PDF says that it is one within its first kilobyte.
@@ -39,10 +40,10 @@ def fault_of(archive: Archive, said: dict[str, Any]) -> str:
     """Return what is wrong with what a row says of its file; empty: nothing."""
     entry = f"files/{said.get('sha256')}"
     if entry not in archive.names:
-        return "has no file in the archive"
+        return mark("has no file in the archive")
     found = content_of(archive, entry)
     if found is None:
-        return "has a file that is no PDF"
+        return mark("has a file that is no PDF")
     if found.sha256 != said["sha256"] or found.size != said.get("size"):
-        return "says another size or SHA-256 than its file has"
+        return mark("says another size or SHA-256 than its file has")
     return ""

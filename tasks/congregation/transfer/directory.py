@@ -16,6 +16,8 @@ from typing import BinaryIO, Final
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipInfo
 
 from tasks.congregation.transfer.refusing import ArchiveRefused, shown, size_words
+from tasks.saying import mark
+from tasks.saying.kept import kept
 
 #: Entries that an archive may have, with one for every file.
 ENTRIES_MAX: Final = 20_000
@@ -37,7 +39,7 @@ _LOCATOR64: Final = struct.Struct("<4sLQL")
 _LOCAL_HEADER: Final = 30  # bytes, without the name
 _ENCRYPTED: Final = 0x1 | 0x40
 _NESTED: Final = re.compile(r"(?i)\.(zip|unitae|carillon|7z|rar|tar|t?gz|bz2|xz)$")
-_NOT_ZIP: Final = "This file is no ZIP archive, or its end is missing."
+_NOT_ZIP: Final = mark("This file is no ZIP archive, or its end is missing.")
 
 
 def check_end(file: BinaryIO) -> None:
@@ -60,7 +62,11 @@ def check_end(file: BinaryIO) -> None:
     if n_entries > ENTRIES_MAX or n_bytes > DIRECTORY_MAX:
         raise ArchiveRefused(
             "archive_too_large",
-            f"The archive has {n_entries} entries; {ENTRIES_MAX} are allowed.",
+            kept(
+                "The archive has %(n)s entries; %(max)s are allowed.",
+                n=str(n_entries),
+                max=str(ENTRIES_MAX),
+            ),
         )
 
 
@@ -96,63 +102,118 @@ def check_entries(path: Path, entries: Sequence[ZipInfo], start_at: int) -> None
         if folded in seen:
             raise ArchiveRefused(
                 "archive_entry",
-                f"Two entries are called “{shown(entry.orig_filename)}”.",
+                kept(
+                    "Two entries are called “%(name)s”.",
+                    name=shown(entry.orig_filename),
+                ),
             )
         seen.add(folded)
     total = sum(entry.file_size for entry in entries)
     if total > TOTAL_MAX:
         raise ArchiveRefused(
             "archive_too_large",
-            f"The archive unpacks to {size_words(total)}; "
-            f"{size_words(TOTAL_MAX)} are allowed.",
+            kept(
+                "The archive unpacks to %(size)s; %(max)s are allowed.",
+                size=size_words(total),
+                max=size_words(TOTAL_MAX),
+            ),
         )
     _check_overlaps(entries, min(start_at, path.stat().st_size))
 
 
 def _faults(entry: ZipInfo) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with an entry: a code and a sentence."""
-    name = entry.orig_filename
-    called = f"The entry “{shown(name)}” "
-    yield from _faults_of_name(name, called)
+    name = shown(entry.orig_filename)
+    yield from _faults_of_name(entry.orig_filename)
+    yield from _faults_of_size(entry)
     if entry.flag_bits & _ENCRYPTED:
         yield (
             "archive_encrypted",
-            called + "is encrypted. Make the archive without a password.",
+            kept(
+                "The entry “%(name)s” is encrypted. Make the archive without a "
+                "password.",
+                name=name,
+            ),
         )
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-        yield "archive_entry", called + "is a link or a device, not a file."
+        yield (
+            "archive_entry",
+            kept("The entry “%(name)s” is a link or a device, not a file.", name=name),
+        )
     if entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
-        yield "archive_entry", called + "is packed in a way that is not read here."
-    limit = FILE_MAX if name.startswith("files/") else DATA_MAX
+        yield (
+            "archive_entry",
+            kept(
+                "The entry “%(name)s” is packed in a way that is not read here.",
+                name=name,
+            ),
+        )
+
+
+def _faults_of_size(entry: ZipInfo) -> Iterator[tuple[str, str]]:
+    name = shown(entry.orig_filename)
+    is_file = entry.orig_filename.startswith("files/")
+    limit = FILE_MAX if is_file else DATA_MAX
     if entry.file_size > limit:
-        size = size_words(entry.file_size)
         yield (
             "archive_too_large",
-            called + f"unpacks to {size}; {size_words(limit)} are allowed.",
+            kept(
+                "The entry “%(name)s” unpacks to %(size)s; %(max)s are allowed.",
+                name=name,
+                size=size_words(entry.file_size),
+                max=size_words(limit),
+            ),
         )
     is_large = entry.file_size > RATIO_FROM
     if is_large and entry.file_size > RATIO_MAX * max(entry.compress_size, 1):
         yield (
             "archive_too_large",
-            called + f"would become more than {RATIO_MAX} times larger.",
+            kept(
+                "The entry “%(name)s” would become more than %(max)s times larger.",
+                name=name,
+                max=str(RATIO_MAX),
+            ),
         )
     if entry.is_dir() and entry.file_size:
-        yield "archive_entry", called + "is called a folder, and has contents."
+        yield (
+            "archive_entry",
+            kept(
+                "The entry “%(name)s” is called a folder, and has contents.", name=name
+            ),
+        )
 
 
-def _faults_of_name(name: str, called: str) -> Iterator[tuple[str, str]]:
-    parts = name.rstrip("/").split("/")
+def _faults_of_name(name: str) -> Iterator[tuple[str, str]]:
+    parts, told = name.rstrip("/").split("/"), shown(name)
     if name.startswith("/") or re.match(r"[A-Za-z]:", name):
-        yield "archive_entry", called + "has an absolute path."
+        yield (
+            "archive_entry",
+            kept("The entry “%(name)s” has an absolute path.", name=told),
+        )
     if "\\" in name:
-        yield "archive_entry", called + "has a backslash in its name."
+        yield (
+            "archive_entry",
+            kept("The entry “%(name)s” has a backslash in its name.", name=told),
+        )
     if any(not char.isprintable() for char in name):
-        yield "archive_entry", called + "has a sign in its name that cannot be seen."
+        yield (
+            "archive_entry",
+            kept(
+                "The entry “%(name)s” has a sign in its name that cannot be seen.",
+                name=told,
+            ),
+        )
     if ".." in parts or "." in parts or "" in parts:
-        yield "archive_entry", called + "would leave its folder."
+        yield (
+            "archive_entry",
+            kept("The entry “%(name)s” would leave its folder.", name=told),
+        )
     if _NESTED.search(name):
-        yield "archive_nested", called + "is an archive within the archive."
+        yield (
+            "archive_nested",
+            kept("The entry “%(name)s” is an archive within the archive.", name=told),
+        )
 
 
 def _check_overlaps(entries: Sequence[ZipInfo], end: int) -> None:
@@ -167,5 +228,8 @@ def _check_overlaps(entries: Sequence[ZipInfo], end: int) -> None:
         ):
             raise ArchiveRefused(
                 "archive_overlap",
-                f"The entry “{shown(entry.orig_filename)}” reaches into another one.",
+                kept(
+                    "The entry “%(name)s” reaches into another one.",
+                    name=shown(entry.orig_filename),
+                ),
             )

@@ -13,6 +13,8 @@ from tasks.congregation.transfer.finding import Found, Here
 from tasks.congregation.transfer.pointing import Intake
 from tasks.congregation.transfer.rows import Incoming
 from tasks.congregation.transfer.values import to_json
+from tasks.saying import mark
+from tasks.saying.kept import kept
 
 _Key = tuple[Any, ...]
 
@@ -41,16 +43,23 @@ def refuse_equal(
         for row, key in keyed:
             line, other = lines.get(_text(key), row.line), here(key)
             if line != row.line:
-                row.faults.append((name, f"is that of line {line} already"))
+                row.faults.append((name, that_of(line)))
             elif other and any(other[n] != row.values[n] for n in entity.identity):
-                row.faults.append((name, "is that of another row here"))
+                row.faults.append((name, mark("is that of another row here")))
+
+
+def that_of(line: int) -> str:
+    """Return the end of a sentence: an earlier line has what must be unique."""
+    return kept("is that of line %(line)s already", line=str(line))
 
 
 def _refuse_second(intake: Intake, entity: Entity, ready: Sequence[Ready]) -> None:
     lines = intake.staging.take(entity.name, [("", each.row.line) for each in ready])
     for each in ready:
         if lines.get("", each.row.line) != each.row.line:
-            each.row.faults.append(("", "is a second row where there can be one only"))
+            each.row.faults.append(
+                ("", mark("is a second row where there can be one only"))
+            )
 
 
 def _here(

@@ -19,6 +19,7 @@ from tasks.lane import Bench
 from tasks.long_jobs import Progress
 from tasks.models import AuditEntry, Transfer
 from tasks.models.document import StoredFile
+from tasks.saying.kept import kept
 
 #: Rows that are read from the database at once.
 FETCH: Final = 1_000
@@ -71,7 +72,7 @@ def rows_of(
     for row in _read(session, export, entity, columns):
         if _is_left(export, entity, row):
             export.report.leave(
-                entity.name, "the storage does not have the file any more."
+                entity.name, kept("the storage does not have the file any more.")
             )
             continue
         yield {column.name: to_json(row[n]) for n, column in enumerate(entity.columns)}

@@ -19,6 +19,7 @@ from tasks.lane import Bench
 from tasks.long_jobs import CannotDo, Progress
 from tasks.models import Congregation, Transfer
 from tasks.models.document import StoredFile
+from tasks.saying import mark
 from tasks.storage import FileMissing
 
 _AUDIT: Final = "audit-entries"
@@ -33,7 +34,7 @@ def exported(
     Raises:
         CannotDo: a file vanished meanwhile.
     """
-    progress.report(0, None, "Rows")
+    progress.report(0, None, mark("Rows"))
     with tempfile.TemporaryFile() as spool:
         target = cast("BinaryIO", spool)
         export = Export(bench, transfer, progress, ArchiveWriter(target, bench.clock()))
@@ -106,6 +107,9 @@ def _write_files(export: Export) -> None:
         except FileMissing as error:
             raise CannotDo(
                 "file_vanished",
-                "A document was removed while the archive was written. Export again.",
+                mark(
+                    "A document was removed while the archive was written. Export "
+                    "again."
+                ),
             ) from error
         export.step("Files")

@@ -13,7 +13,7 @@ from typing import Any, Final
 from tasks.congregation.transfer import rows
 from tasks.congregation.transfer.entities import ENTITIES, PLACE
 from tasks.congregation.transfer.entity import Entity
-from tasks.congregation.transfer.equals import Ready, refuse_equal, warn_alike
+from tasks.congregation.transfer.equals import Ready, refuse_equal, that_of, warn_alike
 from tasks.congregation.transfer.finding import Found, How, find
 from tasks.congregation.transfer.forgetting import remember_words
 from tasks.congregation.transfer.layouts import Raw
@@ -23,12 +23,13 @@ from tasks.congregation.transfer.spans import refuse_shared_days
 from tasks.congregation.transfer.staging import Known
 from tasks.congregation.transfer.values import to_json
 from tasks.models.base import new_id
+from tasks.saying.kept import kept
 
 #: Rows that are looked at together.
 BATCH: Final = 500
 #: Bytes of rows that are looked at together; one more row may go beyond it.
 BYTES: Final = 4_000_000
-_FORGOTTEN: Final = "somebody who was anonymised here stays so."
+_FORGOTTEN: Final = kept("somebody who was anonymised here stays so.")
 
 
 def take_in(intake: Intake) -> None:
@@ -79,7 +80,7 @@ def _refuse_twice(intake: Intake, entity: Entity, incoming: Sequence[Incoming]) 
     for each in incoming:
         line = lines.get(each.old, each.line)
         if line != each.line:
-            each.faults.append(("id", f"is that of line {line} already"))
+            each.faults.append(("id", that_of(line)))
             each.old = ""
 
 

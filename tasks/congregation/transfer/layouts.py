@@ -13,6 +13,8 @@ from tasks.congregation.transfer.entity import Entity
 from tasks.congregation.transfer.reading import Archive, Heard
 from tasks.congregation.transfer.refusing import shown
 from tasks.congregation.transfer.report import Report
+from tasks.saying import mark
+from tasks.saying.kept import kept
 
 #: What our archives hold besides tables that come in.
 _KNOWN: Final = ("congregation", "audit-entries")
@@ -68,7 +70,7 @@ class Lines:
             try:
                 yield Raw(file, number, _object(line), size=len(line))
             except (ValueError, RecursionError):
-                yield Raw(file, number, None, "is no JSON object")
+                yield Raw(file, number, None, mark("is no JSON object"))
         self.counts[name] = n
 
     def compare(self, report: Report) -> None:
@@ -76,9 +78,12 @@ class Lines:
         for name, n in self.counts.items():
             said = self.archive.manifest.counts.get(name, 0)
             if said != n:
-                report.problem(
-                    f"{name}.ndjson", 0, "", f"has {n} rows; the manifest says {said}"
+                sentence = kept(
+                    "has %(n)s rows; the manifest says %(said)s",
+                    n=str(n),
+                    said=str(said),
                 )
+                report.problem(f"{name}.ndjson", 0, "", sentence)
 
 
 class OurLayout:
@@ -121,20 +126,34 @@ class OurLayout:
         manifest = self._lines.archive.manifest
         for (entity, name), n in self._unknown.most_common(20):
             report.warn(
-                f"The field “{shown(name)}” of {n} rows of “{entity}” is not known "
-                "here and is left out."
+                kept(
+                    "The field “%(field)s” of %(n)s rows of “%(entity)s” is not known "
+                    "here and is left out.",
+                    field=shown(name),
+                    n=str(n),
+                    entity=entity,
+                )
             )
         for name, n in manifest.counts.items():
             if name not in BY_NAME and name not in _KNOWN:
-                report.warn(f"{n} rows of “{shown(name)}” are not known here.")
+                report.warn(
+                    kept(
+                        "%(n)s rows of “%(name)s” are not known here.",
+                        n=str(n),
+                        name=shown(name),
+                    )
+                )
         if manifest.is_newer:
             report.warn(
-                f"The archive has version {manifest.title}, which is newer than this "
-                "program; what it does not know is left out."
+                kept(
+                    "The archive has version %(version)s, which is newer than this "
+                    "program; what it does not know is left out.",
+                    version=manifest.title,
+                )
             )
         if FILES not in manifest.counts:
-            report.warn("The archive has no files, so no documents come in.")
-        report.warn("The congregation's own name, language and time zone stay.")
+            report.warn(mark("The archive has no files, so no documents come in."))
+        report.warn(mark("The congregation's own name, language and time zone stay."))
 
 
 def _object(line: bytes) -> dict[str, Any]:

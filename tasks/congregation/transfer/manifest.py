@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tasks.congregation.transfer.refusing import ArchiveRefused, shown
+from tasks.saying.kept import kept
 
 MANIFEST: Final = "manifest.json"
 OUR_APP: Final = "carillon"
@@ -88,9 +89,9 @@ def _json_of(text: bytes) -> dict[str, Any]:
     try:
         told = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise _broken("it is no JSON") from error
+        raise _broken(kept("it is no JSON")) from error
     if not isinstance(told, dict):
-        raise _broken("it is no JSON object")
+        raise _broken(kept("it is no JSON object"))
     return told
 
 
@@ -100,21 +101,35 @@ def _check_version(app: str, version: tuple[int, int]) -> None:
         if version[0] != _version_of(OUR_VERSION)[0]:
             raise ArchiveRefused(
                 "archive_version",
-                f"The archive has version {shown_version}; this program reads "
-                f"{OUR_VERSION[0]}.x. Update the program, or export again.",
+                kept(
+                    "The archive has version %(version)s; this program reads "
+                    "%(ours)s.x. Update the program, or export again.",
+                    version=shown_version,
+                    ours=OUR_VERSION[0],
+                ),
             )
     elif app == PUBLIC_APP:
         if shown_version not in PUBLIC_VERSIONS:
             raise ArchiveRefused(
                 "archive_version",
-                f"The archive has version {shown_version} of the public layout; "
-                f"{PUBLIC_VERSIONS[0]} to {PUBLIC_VERSIONS[-1]} are read.",
+                kept(
+                    "The archive has version %(version)s of the public layout; "
+                    "%(first)s to %(last)s are read.",
+                    version=shown_version,
+                    first=PUBLIC_VERSIONS[0],
+                    last=PUBLIC_VERSIONS[-1],
+                ),
             )
     else:
         raise ArchiveRefused(
             "archive_version",
-            f"The archive is of “{shown(app)}”; those of {OUR_APP} and {PUBLIC_APP} "
-            "are read.",
+            kept(
+                "The archive is of “%(app)s”; those of %(ours)s and %(public)s are "
+                "read.",
+                app=shown(app),
+                ours=OUR_APP,
+                public=PUBLIC_APP,
+            ),
         )
 
 
@@ -124,48 +139,51 @@ def _counts(told: dict[str, Any]) -> dict[str, int]:
         isinstance(n, int) and not isinstance(n, bool) and n >= 0
         for n in counts.values()
     ):
-        raise _broken("“entityCounts” is not a number of rows for each entity")
+        raise _broken(kept("“entityCounts” is not a number of rows for each entity"))
     return {str(name)[:60]: n for name, n in counts.items()}
 
 
 def _source(told: dict[str, Any]) -> dict[str, str]:
     source = told.get("source")
     if not isinstance(source, dict) or not isinstance(source.get("congregation"), str):
-        raise _broken("“source” does not name a congregation")
+        raise _broken(kept("“source” does not name a congregation"))
     return {key: str(value)[:120] for key, value in source.items()}
 
 
 def _entries(told: dict[str, Any]) -> dict[str, Entry]:
     entries = told.get("entries")
     if not isinstance(entries, dict):
-        raise _broken("“entries” is missing")
+        raise _broken(kept("“%(name)s” is missing", name="entries"))
     return {name: _entry(name, said) for name, said in entries.items()}
 
 
 def _entry(name: str, said: object) -> Entry:
     if not _ENTRY_NAME.fullmatch(name):
-        raise _broken(f"“{shown(name)}” cannot be the name of an entry")
+        raise _broken(
+            kept("“%(name)s” cannot be the name of an entry", name=shown(name))
+        )
     size, digest = (said if isinstance(said, dict) else {}).get("size"), ""
     if isinstance(said, dict) and isinstance(said.get("sha256"), str):
         digest = said["sha256"]
     if type(size) is int and size >= 0 and _DIGEST.fullmatch(digest):
         return Entry(size, digest)
-    raise _broken(f"size or SHA-256 of “{shown(name)}” is missing")
+    raise _broken(kept("size or SHA-256 of “%(name)s” is missing", name=shown(name)))
 
 
 def _text(told: dict[str, Any], name: str) -> str:
     value = told.get(name)
     if not isinstance(value, str) or not value:
-        raise _broken(f"“{name}” is missing")
+        raise _broken(kept("“%(name)s” is missing", name=name))
     return value
 
 
 def _version_of(text: str) -> tuple[int, int]:
     found = re.fullmatch(r"(\d{1,4})\.(\d{1,4})", text)
     if not found:
-        raise _broken("“version” is not two numbers such as 1.0")
+        raise _broken(kept("“version” is not two numbers such as 1.0"))
     return int(found[1]), int(found[2])
 
 
 def _broken(why: str) -> ArchiveRefused:
-    return ArchiveRefused("archive_manifest", f"The archive's {MANIFEST}: {why}.")
+    told = kept("The archive's %(file)s: %(why)s.", file=MANIFEST, why=why)
+    return ArchiveRefused("archive_manifest", told)

@@ -20,9 +20,10 @@ from tasks.congregation.transfer.staging import Staging
 from tasks.lane import Bench
 from tasks.long_jobs import CannotDo, Progress
 from tasks.models import Congregation, Transfer
+from tasks.saying import mark
 from tasks.storage import FileMissing
 
-_GONE: Final = "The uploaded archive is not kept any more. Upload it again."
+_GONE: Final = mark("The uploaded archive is not kept any more. Upload it again.")
 
 
 @dataclass(slots=True)
@@ -74,16 +75,16 @@ def taken_in(
     """
     if transfer.file_key is None:
         raise CannotDo("file_missing", _GONE)
-    progress.report(0, None, "Opening")
+    progress.report(0, None, mark("Opening"))
     try:
         with (
             bench.storage.at_hand(transfer.file_key) as path,
             open_archive(path) as archive,
             Staging() as staging,
         ):
-            ear = Ear(progress, archive.size, "Comparing checksums")
+            ear = Ear(progress, archive.size, mark("Comparing checksums"))
             archive.verify(ear)
-            ear = Ear(progress, archive.n_data_bytes, "Reading rows")
+            ear = Ear(progress, archive.n_data_bytes, mark("Reading rows"))
             layout = _layout(bench, transfer, archive, ear)
             target = Target(bench.begin, transfer.congregation_id)
             intake = Intake(target, layout, staging, _about(archive))

@@ -18,6 +18,7 @@ from tasks.congregation.transfer.report import Report
 from tasks.congregation.transfer.rows import Incoming
 from tasks.congregation.transfer.staging import Known, Staging
 from tasks.congregation.transfer.wire import Wire
+from tasks.saying.kept import kept
 
 #: Makes ids of what is not here, the same ones every time.
 _NOBODY: Final = UUID("6a2c1b1e-6f0e-4a0e-9d0b-8f4f1a6f3c55")
@@ -66,7 +67,9 @@ def point(
 def _point(each: Incoming, column: str, other: str, known: Mapping[str, Known]) -> None:
     found = known.get(each.olds[column])
     if found is None:
-        sentence = f"points to a row of “{other}” that the archive does not have"
+        sentence = kept(
+            "points to a row of “%(name)s” that the archive does not have", name=other
+        )
         each.faults.append((column, sentence))
         return
     each.values[column] = found.row_id

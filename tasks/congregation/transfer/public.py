@@ -21,6 +21,8 @@ from tasks.congregation.transfer.reading import Archive, Heard
 from tasks.congregation.transfer.refusing import ArchiveRefused, shown
 from tasks.congregation.transfer.report import Report
 from tasks.congregation.transfer.rows import OLD_MAX
+from tasks.saying import mark
+from tasks.saying.kept import kept
 
 Object = Mapping[str, Any]
 _USERS: Final = "users"
@@ -28,6 +30,9 @@ _FROM_USERS: Final = frozenset({"members", "group-members", "accounts"})
 #: Accounts that are kept in mind, for the consents that they gave.
 ACCOUNTS_MAX: Final = 500_000
 _PLACEHOLDER: Final = "@placeholder.unitae.app"
+#: What is left out, behind a number of rows.
+_NOBODYS: Final = mark("consents are left out: nobody of ours gave them.")
+_PLACEHOLDERS: Final = mark("accounts are left out: they only stood for a member.")
 #: Files of the archive that say nothing that could come in.
 _SILENT: Final = frozenset({"congregation"})
 
@@ -79,17 +84,24 @@ class PublicLayout:
         for name, n in sorted(self._archive.manifest.counts.items()):
             if n and name not in self._lines.counts and name not in _SILENT:
                 report.warn(
-                    f"{n} rows of “{shown(name)}” are left out: there is no place for "
-                    "them here."
+                    kept(
+                        "%(n)s rows of “%(name)s” are left out: there is no place for "
+                        "them here.",
+                        n=str(n),
+                        name=shown(name),
+                    )
                 )
         for why, n in sorted(self._left.items()):
-            report.warn(f"{n} {why}")
+            report.warn(kept("%(n)s %(why)s", n=str(n), why=kept(why)))
         if not self._archive.manifest.title.endswith("2.6"):
             report.warn(
-                f"The archive is of {self._archive.manifest.title}; what newer ones "
-                "have besides stays empty."
+                kept(
+                    "The archive is of %(title)s; what newer ones have besides stays "
+                    "empty.",
+                    title=self._archive.manifest.title,
+                )
             )
-        report.warn("Passwords and permissions are not taken over.")
+        report.warn(mark("Passwords and permissions are not taken over."))
 
     def _row(self, name: str, said: Object, is_user: bool) -> dict[str, Any] | None:
         """Return a row in our words; None: it is left out, and counted."""
@@ -103,7 +115,7 @@ class PublicLayout:
         if name == "consents":
             row["member_id"] = self._member_of.get(str(said.get("userId"))[:OLD_MAX])
             if row["member_id"] is None:
-                self._left["consents are left out: nobody of ours gave them."] += 1
+                self._left[_NOBODYS] += 1
                 return None
         return row
 
@@ -120,10 +132,12 @@ class PublicLayout:
         if len(self._member_of) > ACCOUNTS_MAX:
             raise ArchiveRefused(
                 "archive_too_large",
-                f"The archive has more than {ACCOUNTS_MAX} accounts.",
+                kept(
+                    "The archive has more than %(max)s accounts.", max=str(ACCOUNTS_MAX)
+                ),
             )
         if str(said.get("email", "")).endswith(_PLACEHOLDER):
-            self._left["accounts are left out: they only stood for a member."] += 1
+            self._left[_PLACEHOLDERS] += 1
             return None
         row = self._converted("accounts", said) | {"member_id": member}
         names = (said.get("firstname"), said.get("lastname"))

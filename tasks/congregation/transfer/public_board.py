@@ -13,13 +13,17 @@ from tasks.congregation.transfer.public_values import local_day
 from tasks.congregation.transfer.reading import Archive
 from tasks.congregation.transfer.refusing import ArchiveRefused
 from tasks.congregation.transfer.rows import OLD_MAX
+from tasks.saying import mark
+from tasks.saying.kept import kept
 
 _DOCUMENTS: Final = "board-documents"
 _VERSIONS: Final = "board-document-versions"
 #: Documents that are kept in mind, for the rows of their versions.
 DOCUMENTS_MAX: Final = 100_000
 _FOLDER: Final = "files/board/"
-_NO_FILE: Final = "documents or versions are left out: the archive has no PDF of them."
+_NO_FILE: Final = mark(
+    "documents or versions are left out: the archive has no PDF of them."
+)
 
 
 class Board:
@@ -151,11 +155,13 @@ class Board:
         }
 
 
-def _refuse_many(kept: Sized) -> None:
-    if len(kept) > DOCUMENTS_MAX:
+def _refuse_many(some: Sized) -> None:
+    if len(some) > DOCUMENTS_MAX:
         raise ArchiveRefused(
             "archive_too_large",
-            f"The archive has more than {DOCUMENTS_MAX} documents.",
+            kept(
+                "The archive has more than %(max)s documents.", max=str(DOCUMENTS_MAX)
+            ),
         )
 
 

@@ -19,6 +19,8 @@ from tasks.congregation.transfer.manifest import (
     read_manifest,
 )
 from tasks.congregation.transfer.refusing import ArchiveRefused, shown
+from tasks.saying import mark
+from tasks.saying.kept import kept
 
 #: Bytes that are unpacked at once.
 PIECE: Final = 1 << 18
@@ -85,11 +87,15 @@ class Archive:
             for name in sorted(self.names - set(said)):
                 raise ArchiveRefused(
                     "archive_entry",
-                    f"The manifest does not know the entry “{shown(name)}”.",
+                    kept(
+                        "The manifest does not know the entry “%(name)s”.",
+                        name=shown(name),
+                    ),
                 )
             for name in sorted(set(said) - self.names):
                 raise ArchiveRefused(
-                    "archive_entry", f"The entry “{shown(name)}” is missing."
+                    "archive_entry",
+                    kept("The entry “%(name)s” is missing.", name=shown(name)),
                 )
         for name in sorted(self.names):
             size, digest = self._digest(name, heard)
@@ -97,8 +103,11 @@ class Archive:
             if entry and (entry.size, entry.sha256) != (size, digest):
                 raise ArchiveRefused(
                     "archive_digest",
-                    f"The entry “{shown(name)}” is not what the manifest says: its "
-                    "size or SHA-256 differs. Copy the archive again.",
+                    kept(
+                        "The entry “%(name)s” is not what the manifest says: its size "
+                        "or SHA-256 differs. Copy the archive again.",
+                        name=shown(name),
+                    ),
                 )
 
     def lines(self, entity: str) -> Iterator[tuple[int, bytes]]:
@@ -117,7 +126,12 @@ class Archive:
                 if len(line) > LINE_MAX:
                     raise ArchiveRefused(
                         "archive_line",
-                        f"Line {number} of {name} is longer than {LINE_MAX} bytes.",
+                        kept(
+                            "Line %(line)s of %(name)s is longer than %(max)s bytes.",
+                            line=str(number),
+                            name=name,
+                            max=str(LINE_MAX),
+                        ),
                     )
                 if line.strip():
                     yield number, line
@@ -147,7 +161,7 @@ def open_archive(path: Path) -> Iterator[Archive]:
             file = ZipFile(raw)
         except (*_BROKEN, ValueError) as error:
             raise ArchiveRefused(
-                "archive_not_zip", "The list of the archive's entries is broken."
+                "archive_not_zip", mark("The list of the archive's entries is broken.")
             ) from error
         with file:
             check_entries(path, file.infolist(), file.start_dir)
@@ -159,10 +173,16 @@ def _manifest(file: ZipFile) -> Manifest:
     if entry is None:
         raise ArchiveRefused(
             "archive_manifest",
-            f"The archive has no {MANIFEST}. Choose a file that was made by an export.",
+            kept(
+                "The archive has no %(file)s. Choose a file that was made by an "
+                "export.",
+                file=MANIFEST,
+            ),
         )
     if entry.file_size > MANIFEST_MAX:
-        raise ArchiveRefused("archive_manifest", f"The {MANIFEST} is too large.")
+        raise ArchiveRefused(
+            "archive_manifest", kept("The %(file)s is too large.", file=MANIFEST)
+        )
     with _as_refusals(MANIFEST), file.open(entry) as stream:
         return read_manifest(stream.read(MANIFEST_MAX))
 
@@ -182,5 +202,7 @@ def _as_refusals(name: str) -> Iterator[None]:
 def _broken_entry(name: str) -> ArchiveRefused:
     return ArchiveRefused(
         "archive_broken",
-        f"The entry “{shown(name)}” is damaged. Copy the archive again.",
+        kept(
+            "The entry “%(name)s” is damaged. Copy the archive again.", name=shown(name)
+        ),
     )

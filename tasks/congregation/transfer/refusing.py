@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tasks.long_jobs import CannotDo
+from tasks.saying.kept import kept
 
 #: Names from archives are shown to this length, in characters.
 _SHOWN: Final = 80
@@ -30,7 +31,10 @@ def size_words(size: int) -> str:
     >>> size_words(5_000_000), size_words(2_000_000_000), size_words(12)
     ('5 MB', '2 GB', '12 bytes')
     """
-    for unit, word in ((1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")):
-        if size >= unit:
-            return f"{size / unit:.3g} {word}"
-    return f"{size} bytes"
+    if size >= 1_000_000_000:
+        return kept("%(n)s GB", n=f"{size / 1_000_000_000:.3g}")
+    if size >= 1_000_000:
+        return kept("%(n)s MB", n=f"{size / 1_000_000:.3g}")
+    if size >= 1_000:
+        return kept("%(n)s kB", n=f"{size / 1_000:.3g}")
+    return kept("%(n)s bytes", n=str(size))

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from tasks.saying.kept import kept, said_of
+
 #: Problems that are listed; the rest is counted.
 PROBLEMS_SHOWN: Final = 200
 #: Lines that are named as examples.
@@ -47,9 +49,8 @@ class Report:
         """Tell what is wrong with a field of a line; line 0 means the whole file."""
         self.n_problems += 1
         if len(self.problems) < PROBLEMS_SHOWN:
-            self.problems.append(
-                {"file": file, "line": line, "field": name, "sentence": sentence}
-            )
+            found = {"file": file, "line": line, "field": name, "sentence": sentence}
+            self.problems.append(found | {"said": said_of(sentence)})
 
     def warn(self, sentence: str) -> None:
         """Tell what an operator should know before going on."""
@@ -83,14 +84,25 @@ class Report:
     def as_json(self) -> dict[str, Any]:
         """Return it as a transfer keeps it."""
         alike = [
-            f"{n} of “{name}” have the name and birthday of somebody who is here, and "
-            f"are added beside them (line {_lines(self._alike[name], n)})."
+            kept(
+                "%(n)s of “%(name)s” have the name and birthday of somebody who is "
+                "here, and are added beside them (line %(lines)s).",
+                n=str(n),
+                name=name,
+                lines=_lines(self._alike[name], n),
+            )
             for name, n in self._n_alike.items()
         ]
         left = [
-            f"{n} of “{entity}” left out: {why}"
+            kept(
+                "%(n)s of “%(entity)s” left out: %(why)s",
+                n=str(n),
+                entity=entity,
+                why=why,
+            )
             for (entity, why), n in sorted(self._left.items())
         ]
+        warnings = [*self.warnings, *alike, *left]
         return {
             "about": self.about,
             "counts": {
@@ -106,7 +118,8 @@ class Report:
                 name: {"n": self._n_conflicts[name], "lines": lines}
                 for name, lines in self._conflicts.items()
             },
-            "warnings": [*self.warnings, *alike, *left],
+            "warnings": warnings,
+            "warnings_said": [said_of(sentence) for sentence in warnings],
             "problems": self.problems,
             "n_problems": self.n_problems,
             "n_rows": self.n_rows,

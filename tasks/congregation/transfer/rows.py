@@ -13,12 +13,13 @@ from tasks.congregation.transfer.entity import Entity, Row
 from tasks.congregation.transfer.layouts import Raw
 from tasks.congregation.transfer.values import Read, reader
 from tasks.errors import InvalidInput
+from tasks.saying import mark
 
 #: Columns that tell of the row itself, and stay as they are here.
 OURS: Final = frozenset({"version", "created_at", "updated_at"})
 #: Characters of an id in an archive.
 OLD_MAX: Final = 64
-_MISSING: Final = "is missing"
+_MISSING: Final = mark("is missing")
 #: A field and what is wrong with it.
 Fault = tuple[str, str]
 
@@ -81,7 +82,7 @@ def _read_pointer(incoming: Incoming, name: str, value: object) -> None:
     elif old := _old(value):
         incoming.olds[name] = old
     else:
-        incoming.faults.append((name, "is not an id"))
+        incoming.faults.append((name, mark("is not an id")))
 
 
 def _read_field(
@@ -99,9 +100,15 @@ def _read_field(
     except InvalidInput as error:
         incoming.faults.append((name, error.message))
     except ValueError as error:
-        incoming.faults.append((name, str(error)))
+        incoming.faults.append((name, _sentence_of(error)))
     except RecursionError:
-        incoming.faults.append((name, "is nested too deep"))
+        incoming.faults.append((name, mark("is nested too deep")))
+
+
+def _sentence_of(error: ValueError) -> str:
+    """Return what a reader says, as it said it."""
+    said = error.args[0] if error.args else ""
+    return said if isinstance(said, str) else str(error)
 
 
 def _old(value: object) -> str | None:

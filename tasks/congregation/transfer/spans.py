@@ -13,8 +13,10 @@ from tasks.congregation.transfer.entity import Entity, Spans
 from tasks.congregation.transfer.equals import Ready
 from tasks.congregation.transfer.pointing import Intake
 from tasks.congregation.transfer.rows import Incoming
+from tasks.saying import mark
+from tasks.saying.kept import kept
 
-_HERE: Final = "shares a day with another one here"
+_HERE: Final = mark("shares a day with another one here")
 
 
 def refuse_shared_days(
@@ -29,7 +31,8 @@ def refuse_shared_days(
         first, last = row.values[spans.first], row.values[spans.last]
         line = _take(intake.days, first, last, row.line)
         if line is not None:
-            row.faults.append((spans.first, f"shares a day with line {line}"))
+            sentence = kept("shares a day with line %(line)s", line=str(line))
+            row.faults.append((spans.first, sentence))
     _refuse_here(intake, session, entity, spans, rows)
 
 

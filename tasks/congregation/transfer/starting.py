@@ -24,6 +24,7 @@ from tasks.errors import Conflict, InvalidInput
 from tasks.models import Transfer, TransferKind, new_id
 from tasks.models.long_job import ENDED, LongJobState
 from tasks.operations.audit import Actor
+from tasks.saying import say
 from tasks.storage import FileTooLarge, Storage, Stored, key_of
 
 _NAME_MAX: Final = 200
@@ -87,7 +88,7 @@ def keep_upload(
     except FileTooLarge as error:
         raise InvalidInput(error.code, error.message, field="file") from error
     if not stored.size:
-        raise InvalidInput("file_empty", "The file is empty.", field="file")
+        raise InvalidInput("file_empty", say("The file is empty."), field="file")
     shown = "".join(char for char in name if char.isprintable()).strip()
     return Upload(key, shown[-_NAME_MAX:] or "archive", stored)
 
@@ -130,7 +131,7 @@ def confirm(
     if (why := why_not(check)) is not None:
         raise Conflict("not_importable", why)
     if n_rows != check.report["n_rows"]:
-        raise Conflict("other_number", "The number of rows is another one by now.")
+        raise Conflict("other_number", say("The number of rows is another one by now."))
     row = _started(session, check.congregation_id, TransferKind.IMPORT, actor, now)
     row.check_id, row.file_name = check.id, check.file_name
     row.file_size, row.expires_at = check.file_size, check.expires_at
@@ -144,13 +145,15 @@ def confirm(
 def why_not(check: Transfer) -> str | None:
     """Return why a check cannot become an import; ``None``: it can."""
     if check.kind is not TransferKind.CHECK or check.state is not LongJobState.DONE:
-        return "Only an archive that was looked at can be imported."
+        return say("Only an archive that was looked at can be imported.")
     if check.report["n_problems"]:
-        return "The archive has problems; nothing of it can be imported."
+        return say("The archive has problems; nothing of it can be imported.")
     if check.file_key is None:
-        return "The archive was imported, or is not kept any more. Upload it again."
+        return say(
+            "The archive was imported, or is not kept any more. Upload it again."
+        )
     if not check.report["n_rows"]:
-        return "There is nothing to import: everything is here already."
+        return say("There is nothing to import: everything is here already.")
     return None
 
 
@@ -172,8 +175,10 @@ def _started(
     if under_way is not None:
         raise Conflict(
             "under_way",
-            "Another export or import of this congregation is under way. "
-            "Wait for its end, or cancel it.",
+            say(
+                "Another export or import of this congregation is under way. Wait for "
+                "its end, or cancel it."
+            ),
         )
     row = Transfer(
         id=new_id(now),

@@ -14,6 +14,7 @@ from tasks.errors import Conflict, NotFound
 from tasks.models import Transfer, TransferKind
 from tasks.models.long_job import LongJobState
 from tasks.operations.audit import Actor, Subject, record
+from tasks.saying import say
 
 
 def cancel(
@@ -30,10 +31,10 @@ def cancel(
         is_asked = TRANSFERS.ask_cancel(session, row, now)
     except OperationalError as error:
         raise Conflict(
-            "too_late", "It is writing what it has read; it is done in a moment."
+            "too_late", say("It is writing what it has read; it is done in a moment.")
         ) from error
     if not is_asked:
-        raise Conflict("has_ended", "It has come to its end already.")
+        raise Conflict("has_ended", say("It has come to its end already."))
     if row.state is LongJobState.CANCELLED:
         if row.kind is TransferKind.IMPORT:
             hand_back(session, row)
@@ -54,7 +55,9 @@ def fetch(session: Session, transfer_id: UUID, actor: Actor) -> Transfer:
     """
     row = get_transfer(session, transfer_id)
     if row.kind is not TransferKind.EXPORT or row.file_key is None:
-        raise Conflict("no_file", "The archive is not there any more; export again.")
+        raise Conflict(
+            "no_file", say("The archive is not there any more; export again.")
+        )
     record_transfer(
         session, row, actor, "transfer.downloaded", f"Downloaded {row.file_name}"
     )
@@ -72,7 +75,7 @@ def remove(
     """
     row = get_transfer(session, transfer_id)
     if row.is_open or row.file_key is None:
-        raise Conflict("no_file", "There is no archive to remove.")
+        raise Conflict("no_file", say("There is no archive to remove."))
     let_go(session, row, now)
     session.flush()
     record_transfer(session, row, actor, "transfer.removed", f"Removed {row.file_name}")
@@ -89,7 +92,7 @@ def get_transfer(session: Session, transfer_id: UUID) -> Transfer:
         select(Transfer).where(Transfer.id == transfer_id)
     ).one_or_none()
     if row is None:
-        raise NotFound("unknown_transfer", "There is no such export or import.")
+        raise NotFound("unknown_transfer", say("There is no such export or import."))
     return row
 
 

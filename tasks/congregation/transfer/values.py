@@ -27,6 +27,8 @@ from sqlalchemy import (
 from sqlalchemy.types import TypeEngine
 
 from tasks.models.base import UtcDateTime
+from tasks.saying import mark
+from tasks.saying.kept import kept
 
 #: Reads a value of an archive; raises ValueError with the end of a sentence.
 Read = Callable[[Any], Any]
@@ -78,15 +80,15 @@ def _text(most: int | None) -> Read:
 
     def read(value: Any) -> str:  # noqa: ANN401  # from JSON
         if not isinstance(value, str):
-            raise ValueError("is not a text")
+            raise ValueError(mark("is not a text"))
         if most is not None and len(value) > most:
-            raise ValueError(f"is longer than {most} characters")
+            raise ValueError(kept("is longer than %(max)s characters", max=str(most)))
         if _UNKEPT.search(value):
-            raise ValueError("holds a sign that cannot be kept")
+            raise ValueError(mark("holds a sign that cannot be kept"))
         if is_line and _CONTROL.search(value):
             line = " ".join(value.split())  # such as an address in several lines
             if _CONTROL.search(line):
-                raise ValueError("holds a control character")
+                raise ValueError(mark("holds a control character"))
             return line
         return value
 
@@ -100,7 +102,7 @@ def _word(kind: Enum) -> Read:
     def read(value: Any) -> PyEnum:  # noqa: ANN401  # from JSON
         found = words.get(value) if isinstance(value, str) else None
         if found is None:
-            raise ValueError(f"is none of these: {known}")
+            raise ValueError(kept("is none of these: %(known)s", known=known))
         return found
 
     return read
@@ -108,16 +110,16 @@ def _word(kind: Enum) -> Read:
 
 def _flag(value: Any) -> bool:  # noqa: ANN401  # from JSON
     if not isinstance(value, bool):
-        raise ValueError("is neither true nor false")
+        raise ValueError(mark("is neither true nor false"))
     return value
 
 
 def _number(bits: int) -> Read:
     def read(value: Any) -> int:  # noqa: ANN401  # from JSON
         if not isinstance(value, int) or isinstance(value, bool):
-            raise ValueError("is not a whole number")
+            raise ValueError(mark("is not a whole number"))
         if not -(1 << bits - 1) <= value < 1 << bits - 1:
-            raise ValueError("is too large a number")
+            raise ValueError(mark("is too large a number"))
         return value
 
     return read
@@ -125,10 +127,10 @@ def _number(bits: int) -> Read:
 
 def _real(value: Any) -> float:  # noqa: ANN401  # from JSON
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError("is not a number")
+        raise ValueError(mark("is not a number"))
     found = float(value)
     if not math.isfinite(found):
-        raise ValueError("is not a number")
+        raise ValueError(mark("is not a number"))
     return found
 
 
@@ -136,7 +138,7 @@ def _day(value: Any) -> date:  # noqa: ANN401  # from JSON
     try:
         return date.fromisoformat(value)
     except (TypeError, ValueError) as error:
-        raise ValueError("is not a day such as 2026-03-10") from error
+        raise ValueError(mark("is not a day such as 2026-03-10")) from error
 
 
 def _instant(value: Any) -> datetime:  # noqa: ANN401  # from JSON
@@ -146,25 +148,25 @@ def _instant(value: Any) -> datetime:  # noqa: ANN401  # from JSON
             return found.astimezone(UTC)
     except (TypeError, ValueError, OverflowError):
         pass  # the sentence below says it all
-    raise ValueError("is not an instant such as 2026-03-10T12:00:00Z")
+    raise ValueError(mark("is not an instant such as 2026-03-10T12:00:00Z"))
 
 
 def _id(value: Any) -> UUID:  # noqa: ANN401  # from JSON
     try:
         return UUID(value)
     except (TypeError, ValueError, AttributeError) as error:
-        raise ValueError("is not an id") from error
+        raise ValueError(mark("is not an id")) from error
 
 
 def _bytes(value: Any) -> bytes:  # noqa: ANN401  # from JSON
     if isinstance(value, str) and _HEX.fullmatch(value) and len(value) == 64:
         return bytes.fromhex(value)
-    raise ValueError("is not a SHA-256 in hex")
+    raise ValueError(mark("is not a SHA-256 in hex"))
 
 
 def _json(value: Any) -> Any:  # noqa: ANN401  # from JSON
     if _has_unkept(value):
-        raise ValueError("holds a sign that cannot be kept")
+        raise ValueError(mark("holds a sign that cannot be kept"))
     return value
 
 

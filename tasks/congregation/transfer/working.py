@@ -34,9 +34,11 @@ from tasks.lane import Bench
 from tasks.long_jobs import CannotDo, Progress
 from tasks.models import Transfer, TransferKind
 from tasks.operations.audit import SYSTEM, Actor, Subject, record
+from tasks.saying import mark
+from tasks.saying.kept import kept
 from tasks.storage import key_of
 
-_CHANGED: Final = (
+_CHANGED: Final = mark(
     "The congregation was changed while the archive was read; nothing was taken over. "
     "Check the archive again."
 )
@@ -63,7 +65,7 @@ def _export(bench: Bench, transfer: Transfer, progress: Progress[Transfer]) -> N
         with bench.begin() as session:
             now = bench.clock()
             loose_files.reserve(session, transfer.congregation_id, key, now)
-        ear = Ear(progress, None, "Keeping it")
+        ear = Ear(progress, None, mark("Keeping it"))
         heard = cast("BinaryIO", HeardStream(stream, ear))
         stored = bench.storage.put(key, heard, limit=ARCHIVE_MAX)
     reached("in_export")
@@ -82,11 +84,14 @@ def _import(bench: Bench, transfer: Transfer, progress: Progress[Transfer]) -> N
         if report.n_problems:
             raise CannotDo(
                 "not_importable",
-                f"The archive has {report.n_problems} problems by now; nothing was "
-                "taken over. Check it again.",
+                kept(
+                    "The archive has %(n)s problems by now; nothing was taken over. "
+                    "Check it again.",
+                    n=str(report.n_problems),
+                ),
             )
         _put_files(bench, read, progress)
-        progress.report(0, None, "Writing")
+        progress.report(0, None, mark("Writing"))
         reached("in_import")
         try:
             with bench.begin() as session:
@@ -98,7 +103,7 @@ def _import(bench: Bench, transfer: Transfer, progress: Progress[Transfer]) -> N
 def _put_files(bench: Bench, read: Read, progress: Progress[Transfer]) -> None:
     """Put new files into the storage; they stay reserved until rows need them."""
     intake = read.intake
-    ear = Ear(progress, None, "Files")
+    ear = Ear(progress, None, mark("Files"))
     for rows in intake.staging.waiting(PLACE[FILES], is_new=True):
         for row in rows:
             with read.archive.opened(intake.layout.entry(row["sha256"])) as stream:
@@ -125,7 +130,10 @@ def _write(
     n_erased = reapply(session, of, now)
     if n_erased:
         intake.report.warn(
-            f"{n_erased} people or accounts were anonymised again, as the ledger says."
+            kept(
+                "%(n)s people or accounts were anonymised again, as the ledger says.",
+                n=str(n_erased),
+            )
         )
     row.report = intake.report.as_json()
     let_go(session, row, now)
