@@ -332,3 +332,18 @@ def test_a_job_tells_which_condition_did_not_hold(
     assert scheduled_jobs.sweep(work, 10).skipped == (id_,)
     page = words(as_operator.get(f"/scheduled/{id_}"))
     assert "Wanted: guest.email is empty. Seen: “joerg@example.org”." in page
+
+
+def test_the_audit_log_keeps_conditions_in_english_whoever_saves_them(
+    as_operator: FlaskClient, house: UUID, sqlite_engine: Engine
+) -> None:
+    french = {"Accept-Language": "fr"}
+    as_operator.post("/rules/", data=form(house, **GUEST), headers=french)
+    rule = only_rule(sqlite_engine)
+    page = words(as_operator.get(f"/rules/{rule.id}", headers=french))
+    with Session(sqlite_engine) as session:
+        entry = session.scalars(select(AuditEntry).filter_by(action="rule.created"))
+        after = entry.one().after or {}
+
+    assert "si guest.email n’est pas vide, envoyer un e-mail à l’invité." in page
+    assert after["conditions"] == "guest.email is not empty"

@@ -8,8 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tasks.automation.cases import why_unmet
 from tasks.automation.condition_rows import WORDS, Operator, rows_of, sentence
 from tasks.automation.conditions import DETAIL_MAX, unmet, with_event
+from tasks.automation.payloads import Report
+from tasks.models import Rule, new_id
+from tasks.saying import language
 from tests.support.factories import NOW
 
 CONTEXT: dict[str, Any] = {
@@ -245,3 +249,33 @@ def test_nothing_makes_it_raise(
 def test_no_stored_json_makes_it_raise(conditions: dict[str, Any]) -> None:
     assert unmet(conditions, CONTEXT) is None or conditions
     assert isinstance(sentence(conditions), str)
+
+
+def test_a_decision_keeps_english_whoever_causes_it() -> None:
+    report = Report(
+        id=new_id(),
+        congregation_id=new_id(),
+        trigger_type="booking.confirmed",
+        podcast_id="show",
+        episode_id=None,
+        booking_id=None,
+        guest_id=None,
+        extra={},
+        external_id=None,
+        occurred_at=NOW,
+        source="api",
+        depth=0,
+    )
+    wanted = {"rows": [{"field": "guest.email", "operator": "not_empty"}]}
+    token = language.set("fr")
+    try:
+        shown = unmet(wanted, {})
+        kept = why_unmet(Rule(conditions=wanted), report, {}, NOW)
+    finally:
+        language.reset(token)
+
+    assert (
+        shown
+        == "Attendu\u00a0: guest.email n’est pas vide. Vu\u00a0: pas de telle valeur."
+    )
+    assert kept == "Wanted: guest.email is not empty. Seen: no such value."

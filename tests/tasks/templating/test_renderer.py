@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tasks.saying import language
 from tasks.templating.child import MEMORY_MAX
 from tasks.templating.process import Process
 from tasks.templating.renderer import (
@@ -121,6 +122,23 @@ def test_a_message_that_kills_the_child_fails_alone(make: Make, what: str) -> No
     assert answers[3] == Refusal(
         "costly", "The template is too much: rendering it was stopped."
     )
+
+
+def test_what_is_wrong_is_said_in_the_language_of_who_asks() -> None:
+    missing = Request((("text", "{{ x }}"),), {})
+    token = language.set("fr")
+    try:
+        checked = RENDERER.check("{{ guest.nam }}", ["guest.name"])
+        rendered = RENDERER.render_all([missing])
+    finally:
+        language.reset(token)
+
+    assert checked is not None
+    assert "vouliez-vous dire guest.name" in checked
+    assert rendered == [Refusal("missing", "Le message a besoin de x, qui manque.")]
+    assert RENDERER.render_all([missing]) == [
+        Refusal("missing", "The message needs x, which is missing.")
+    ]
 
 
 def test_the_memory_of_a_rendering_has_an_end(make: Make) -> None:
