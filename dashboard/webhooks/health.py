@@ -12,6 +12,7 @@ from uuid import UUID
 from sqlalchemy import Integer, cast, extract, func, select
 from sqlalchemy.orm import Session
 
+from dashboard.zones import here, zone_sign
 from tasks.models import Delivery, DeliveryState
 from tasks.models.base import born_from
 from tasks.saying import mark, say
@@ -19,13 +20,13 @@ from tasks.saying import mark, say
 #: How many hours the health of an endpoint looks back, the present one among them.
 HOURS: Final = 24
 _HOUR: Final = 3600  # seconds
-#: Where deliveries stand, as it is said behind a number.
+#: How many deliveries stand where, in words.
 _WORDS: Final[Mapping[str, str]] = {
-    DeliveryState.PENDING: mark("pending"),
-    DeliveryState.RUNNING: mark("running"),
-    DeliveryState.DELIVERED: mark("delivered"),
-    DeliveryState.FAILED: mark("failed"),
-    DeliveryState.DISABLED: mark("disabled"),
+    DeliveryState.PENDING: mark("%(n)s pending"),
+    DeliveryState.RUNNING: mark("%(n)s running"),
+    DeliveryState.DELIVERED: mark("%(n)s delivered"),
+    DeliveryState.FAILED: mark("%(n)s failed"),
+    DeliveryState.DISABLED: mark("%(n)s disabled"),
 }
 
 
@@ -57,12 +58,15 @@ class Hour:
 
     @property
     def words(self) -> str:
-        """What its cell says."""
+        """What its cell says, by the operator's clock."""
         told = ", ".join(
-            f"{n} {say(_WORDS[state])}" for state, n in sorted(self.counts.items())
+            say(_WORDS[state], n=n) for state, n in sorted(self.counts.items())
         )
         return say(
-            "%(at)s UTC: %(told)s", at=f"{self.at:%H:%M}", told=told or say("nothing")
+            "%(at)s %(zone)s: %(told)s",
+            at=f"{here(self.at):%H:%M}",
+            zone=zone_sign(self.at),
+            told=told or say("nothing"),
         )
 
 

@@ -27,13 +27,13 @@ class RowOutcome(StrEnum):
     REFUSED = "refused"
 
 
-#: How many rows came to each end is told in these words, as in ``3 created``.
+#: In these words pages tell how many rows came to each end.
 WORDS: Final = (
-    mark("created"),
-    mark("changed"),
-    mark("unchanged"),
-    mark("skipped"),
-    mark("refused"),
+    mark("%(n)s created"),
+    mark("%(n)s changed"),
+    mark("%(n)s unchanged"),
+    mark("%(n)s skipped"),
+    mark("%(n)s refused"),
 )
 
 

@@ -45,6 +45,7 @@ _ENROLLED: Final = mark("It is enrolled.")
 _WORDS: Final[Mapping[str, str]] = {
     "display_name": mark("name"),
     "stage": mark("stage"),
+    "metadata": mark("metadata"),
     "next_action_at": mark("next action"),
 }
 

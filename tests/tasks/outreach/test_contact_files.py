@@ -9,9 +9,10 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import Engine, func, select
 from sqlalchemy.orm import Session, sessionmaker
 
+from tasks.db import sessions
 from tasks.errors import Conflict, InvalidInput, NotFound
 from tasks.lanes import janitor
 from tasks.models import Contact, ContactDraft, ContactImportLines
@@ -22,7 +23,7 @@ from tasks.outreach.import_rows import How
 from tasks.outreach.previewing import Fate, Preview, preview
 from tasks.outreach.reading_csv import read_csv
 from tasks.outreach.reading_entries import read_entries
-from tasks.saying import say
+from tasks.saying import language, say
 from tests.support import factories
 from tests.support.factories import NOW
 from tests.support.fakes import FakePost, bench
@@ -167,6 +168,25 @@ def test_each_row_has_its_fate_and_its_sentence(make_session: Sessions) -> None:
     assert "no field 'colour'" in said[10]
     assert said[11] == "Entry 11: It must be an object with an address."
     assert found.n_written == 4
+
+
+def test_rows_are_foretold_in_ones_own_language_and_kept_in_english(
+    sqlite_engine: Engine,
+) -> None:
+    token = language.set("fr")
+    try:
+        with sessions(sqlite_engine).begin() as session:
+            of = factories.congregation(session)
+            waits = _wait(session, of, _read("email\na@example.org\na@b.org,extra"))
+            file = ContactFile.of_json(drafts.get_draft(session, waits).content)
+            found = preview(session, of, file, How())
+            done = drafts.take_draft(session, waits, How(), SYSTEM)
+            kept = drafts.lines_of(session, done.id)
+    finally:
+        language.reset(token)
+    assert found.rows[1].sentence.startswith("Ligne 3\u00a0: Elle compte 2 cellules")
+    assert kept
+    assert kept[1][1].sentence.startswith("Line 3: It has 2 cells")
 
 
 def test_a_list_is_taken_once_and_only_if_a_row_is_good(make_session: Sessions) -> None:
