@@ -111,8 +111,8 @@ def test_texts_are_said_in_the_language_that_is_set() -> None:
     try:
         assert str(label) == "Votre compte"
         assert say("Pages show times in %(zone)s now.", zone="UTC").endswith("UTC.")
-        assert say_many(0, "rule", "rules") == "règle"
+        assert say_many(0, "attempt", "attempts") == "tentative"
     finally:
         language.reset(token)
 
-    assert (before, say_many(0, "rule", "rules")) == ("Your account", "rules")
+    assert (before, say_many(0, "attempt", "attempts")) == ("Your account", "attempts")
