@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, NoReturn
 
+from tasks.saying import say
+
 DEPTH_MAX: Final = 20  # nested objects and lists
 KEYS_MAX: Final = 1_000  # of one object, or of one member of a batch
 #: Longer whole numbers do not fit into 64 bits, and parsing them costs time.
@@ -43,7 +45,7 @@ def loads(body: bytes) -> Any:  # noqa: ANN401  # any JSON value
     text = _decoded(body)
     if not text.strip():
         raise JsonRefused(
-            "json_invalid", "The body is empty; send a JSON object.", line=1
+            "json_invalid", say("The body is empty; send a JSON object."), line=1
         )
     _check_depth(text)
     value = _parsed(text)
@@ -58,7 +60,10 @@ def _decoded(body: bytes) -> str:
     except UnicodeDecodeError as error:
         raise JsonRefused(
             "json_encoding",
-            f"The body is not UTF-8: byte {error.start + 1} does not belong there.",
+            say(
+                "The body is not UTF-8: byte %(number)s does not belong there.",
+                number=str(error.start + 1),
+            ),
         ) from error
 
 
@@ -70,7 +75,10 @@ def _check_depth(text: str) -> None:
         if depth > DEPTH_MAX:
             raise JsonRefused(
                 "json_too_deep",
-                f"The JSON is nested more than {DEPTH_MAX} levels deep; flatten it.",
+                say(
+                    "The JSON is nested more than %(max)s levels deep; flatten it.",
+                    max=DEPTH_MAX,
+                ),
             )
 
 
@@ -86,8 +94,13 @@ def _parsed(text: str) -> Any:  # noqa: ANN401  # any JSON value
     except json.JSONDecodeError as error:
         raise JsonRefused(
             "json_invalid",
-            f"The body is not valid JSON: {error.msg} at line {error.lineno}, "
-            f"column {error.colno}.",
+            say(
+                "The body is not valid JSON: %(what)s at line %(line)s, column "
+                "%(column)s.",
+                what=error.msg,
+                line=str(error.lineno),
+                column=str(error.colno),
+            ),
             line=error.lineno,
             column=error.colno,
         ) from error
@@ -101,7 +114,10 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             if key in seen:
                 raise JsonRefused(
                     "json_duplicate_key",
-                    f"The key {key[:80]!r} stands twice in one object; keep one.",
+                    say(
+                        "The key %(key)s stands twice in one object; keep one.",
+                        key=repr(key[:80]),
+                    ),
                 )
             seen.add(key)
     return found
@@ -109,7 +125,11 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(word: str) -> NoReturn:
     raise JsonRefused(
-        "json_number", f"{word} is not a JSON number; leave the value out or send null."
+        "json_number",
+        say(
+            "%(word)s is not a JSON number; leave the value out or send null.",
+            word=word,
+        ),
     )
 
 
@@ -117,7 +137,10 @@ def _whole_number(digits: str) -> int:
     if len(digits.lstrip("-")) > _DIGITS_MAX:
         raise JsonRefused(
             "json_number",
-            f"A whole number may have at most {_DIGITS_MAX} digits; send it as text.",
+            say(
+                "A whole number may have at most %(max)s digits; send it as text.",
+                max=_DIGITS_MAX,
+            ),
         )
     return int(digits)
 
@@ -125,7 +148,9 @@ def _whole_number(digits: str) -> int:
 def _number(digits: str) -> float:
     number = float(digits)
     if not math.isfinite(number):
-        raise JsonRefused("json_number", f"The number {digits[:80]} is too big.")
+        raise JsonRefused(
+            "json_number", say("The number %(number)s is too big.", number=digits[:80])
+        )
     return number
 
 
@@ -147,12 +172,15 @@ def _check_contents(unit: object) -> None:
         if "\0" in text or _SURROGATE.search(text):
             raise JsonRefused(
                 "json_text",
-                "A text holds a NUL or half of a surrogate pair; remove it.",
+                say("A text holds a NUL or half of a surrogate pair; remove it."),
             )
         if n_keys > KEYS_MAX:
             raise JsonRefused(
                 "json_too_many_keys",
-                f"An object may hold at most {KEYS_MAX} keys in all; send less.",
+                say(
+                    "An object may hold at most %(max)s keys in all; send less.",
+                    max=str(KEYS_MAX),
+                ),
             )
 
 

@@ -32,6 +32,7 @@ KNOWN_GUESTS: Final = {
     "merge": mark("Give them what the file says"),
     "keep": mark("Leave them as they are"),
 }
+_NAME: Final = {"maxlength": NAME_MAX, "autocomplete": "off"}
 
 
 class _RefusableForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
@@ -73,7 +74,7 @@ class NewSourceForm(OfPodcastForm):
     name = StringField(
         later("Name"),
         description=later("Such as “Interviews at Cal.com”."),
-        render_kw={"maxlength": NAME_MAX, "autocomplete": "off"},
+        render_kw=_NAME,
     )
     secret = PasswordField(
         later("Secret"),
@@ -109,9 +110,7 @@ class SecretForm(_RefusableForm):
 class SourceForm(_RefusableForm):
     """What an admin may change about a source."""
 
-    name = StringField(
-        later("Name"), render_kw={"maxlength": NAME_MAX, "autocomplete": "off"}
-    )
+    name = StringField(later("Name"), render_kw=_NAME)
     event_types = TextAreaField(
         later("Event types"), render_kw={"rows": 4, "spellcheck": "false"}
     )
@@ -120,9 +119,8 @@ class SourceForm(_RefusableForm):
     def fill(self, source: Source) -> None:
         """Show what is set."""
         self.name.data = source.name
-        self.event_types.data = "\n".join(
-            f"{name} = {link}" for name, link in source.event_types.items()
-        )
+        lines = (f"{name} = {link}" for name, link in source.event_types.items())
+        self.event_types.data = "\n".join(lines)
         self.only_listed.data = source.only_listed
 
     def change(self) -> SourceChange:

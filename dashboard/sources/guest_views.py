@@ -21,8 +21,9 @@ from tasks.models import GuestImport
 from tasks.operations import guest_imports
 from tasks.operations.guest_imports import Imported
 from tasks.saying import say
+from tasks.sources.guest_tables import GuestTable
 from tasks.sources.guests import LineOutcome
-from tasks.sources.guests_csv import BYTES_MAX, GuestTable
+from tasks.sources.guests_csv import BYTES_MAX
 
 #: Rows of a list that a page shows; refused ones come first.
 LINES_SHOWN: Final = 200

@@ -16,8 +16,9 @@ from tasks.errors import NotFound
 from tasks.models import GuestImport, Podcast, new_id
 from tasks.operations.audit import Actor, Subject, record
 from tasks.saying import say
+from tasks.sources.guest_tables import GuestTable
 from tasks.sources.guests import Line, LineOutcome, carry_out, plan
-from tasks.sources.guests_csv import GuestTable, read_guests
+from tasks.sources.guests_csv import read_guests
 
 
 @dataclass(frozen=True, slots=True)

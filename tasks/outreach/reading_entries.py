@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from tasks.outreach.contact_files import ContactFile, FileRow, check_length, no_list
-from tasks.saying import mark
+from tasks.saying import mark, say
 
-_SHAPE: Final = (
+_SHAPE: Final = mark(
     'A JSON file must be a list such as [{"address": "zoe@example.org"}], or '
     '{"contacts": […]}.'
 )
@@ -24,10 +24,10 @@ def read_entries(value: Any) -> ContactFile:  # noqa: ANN401  # any JSON
     entries = value
     if isinstance(value, dict):
         if set(value) != {"contacts"}:
-            raise no_list(_SHAPE)
+            raise no_list(say(_SHAPE))
         entries = value["contacts"]
     if not isinstance(entries, list):
-        raise no_list(_SHAPE)
+        raise no_list(say(_SHAPE))
     check_length(len(entries))
     rows = [_row(number, entry) for number, entry in enumerate(entries, 1)]
     return ContactFile(mark("Entry"), "JSON", (), rows)

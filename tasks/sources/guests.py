@@ -21,7 +21,7 @@ from tasks.bulk import is_postgres
 from tasks.errors import InvalidInput
 from tasks.models.episode import EpisodeGuest
 from tasks.saying import say
-from tasks.sources.guests_csv import GuestRow
+from tasks.sources.guest_tables import GuestRow
 
 
 class LineOutcome(StrEnum):

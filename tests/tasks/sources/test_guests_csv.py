@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tasks.errors import InvalidInput
-from tasks.sources.guests_csv import BYTES_MAX, ROWS_MAX, GuestTable, read_guests
+from tasks.sources.guest_tables import GuestTable
+from tasks.sources.guests_csv import BYTES_MAX, ROWS_MAX, read_guests
 
 GERMAN = "Vorname;Name;E-Mail\r\nZoë;Müller;zoe@example.org\r\n"
 
