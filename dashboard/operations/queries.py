@@ -59,6 +59,7 @@ _LABELS: Final = {
     "endpoint_id": mark("Endpoint"),
     "group_id": mark("Failed with"),
     "minutes": mark("Spread over minutes"),
+    "then_enable": mark("Then switches on"),
     "then_resume": mark("Then resumes the lane"),
 }
 
@@ -164,7 +165,7 @@ def _links(line: Line, ids: Sequence[str]) -> Markup:
 
 def _named(session: Session, name: str, id_: UUID) -> Markup | str:
     """Return a rule's or an endpoint's name, or what failures have in common."""
-    if name == "rule_id":
+    if name in ("rule_id", "then_enable"):
         found = session.scalar(select(Rule.name).where(Rule.id == id_))
         return found or str(id_)
     if name == "endpoint_id":
@@ -181,7 +182,7 @@ def _meant(session: Session, line: Line) -> Iterator[tuple[str, str]]:
     for name, value in line.operation.matching.items():
         if name == "ids":
             yield say("Rows"), _links(line, value)
-        elif name in ("rule_id", "group_id", "endpoint_id"):
+        elif name in ("rule_id", "group_id", "endpoint_id", "then_enable"):
             yield say(_LABELS[name]), _named(session, name, UUID(value))
         elif name == "congregation_id":
             continue  # the page names it anyway

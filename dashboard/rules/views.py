@@ -12,7 +12,7 @@ from dashboard.budgets import queries as budgets
 from dashboard.charts import panel, series
 from dashboard.extensions import db
 from dashboard.filters import plural
-from dashboard.rules import history, queries
+from dashboard.rules import history, queries, switching
 from dashboard.rules.fate import fate
 from dashboard.rules.filters import RuleFilterForm
 from dashboard.rules.limits import limits, looped_at
@@ -26,6 +26,7 @@ from tasks.automation.triggers import TRIGGERS
 from tasks.clock import utcnow
 from tasks.config import Config
 from tasks.operations import rules
+from tasks.operations.rule_rows import RuleSaved
 from tasks.saying import say, say_many
 from tasks.secrets import SecretBox
 
@@ -93,13 +94,21 @@ def detail(rule_id: UUID) -> str:
     )
 
 
+@bp.get("/<uuid:rule_id>/switch-on")
+@require("operator")
+def ask_switch_on(rule_id: UUID) -> str:
+    """Say what is overdue of a rule, and ask what is to become of it."""
+    return switching.ask(rule_id, utcnow())
+
+
 @bp.post("/<uuid:rule_id>/<any(enable, disable):verb>")
 def switch(rule_id: UUID, verb: str) -> ResponseReturnValue:
     """Switch a rule on or off; ``?coming=1`` plans what is in the calendar, too."""
     session, now = db.session(), utcnow()
     if verb == "enable":
-        also = request.args.get("coming") == "1"
-        saved = rules.enable_rule(session, rule_id, actor(), now=now, also_coming=also)
+        saved = switching.enable(rule_id, now)
+        if not isinstance(saved, RuleSaved):
+            return saved
         words = say("“%(name)s” is switched on.", name=saved.rule.name)
         flash(f"{words}{replanned(saved)}", "success")
     else:

@@ -75,7 +75,7 @@ def word(row: Waiting, standings: Standings, now: datetime) -> str:
 
 def _stopped(kind: Kind, standings: Standings, row: Waiting) -> Stopped | None:
     hold = kind.hold(standings, row)
-    return hold and Stopped(hold.held_by, hold.why, hold.held_at, hold.until)
+    return hold and Stopped(hold.id, hold.held_by, hold.why, hold.held_at, hold.until)
 
 
 def _execution(row: Execution, now: datetime) -> Row:

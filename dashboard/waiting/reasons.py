@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
+from uuid import UUID
 
 from dashboard.filters import duration, number, plural
 from dashboard.zones import here, zone_sign
@@ -28,12 +29,14 @@ class Why(NamedTuple):
     sentence: str
     #: Until when it holds; None: until somebody does something, or nobody knows.
     until: datetime | None = None
+    hold_id: UUID | None = None  # the hold that it is
 
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
     """A hold that covers the row."""
 
+    id: UUID
     by: str
     why: str
     since: datetime
@@ -131,7 +134,7 @@ def _stops(stopped: Stopped | None) -> Iterator[Why]:
             who=stopped.by,
             why=stopped.why,
         )
-        yield Why(mark("held"), says, stopped.until)
+        yield Why(mark("held"), says, stopped.until, stopped.id)
 
 
 def _nobody(lane: Standing) -> Iterator[Why]:

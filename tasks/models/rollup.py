@@ -19,6 +19,8 @@ class EndedKind(StrEnum):
     EXECUTION = "execution"  # an attempt at one
     DELIVERY = "delivery"  # an attempt at one
     JOB = "job"  # a scheduled job
+    CANCEL = "cancel"  # an execution that an operator cancelled before it was tried
+    WORK = "work"  # of lanes whose rows keep no attempts; counted already
 
 
 class Ended(Base):
@@ -32,7 +34,8 @@ class Ended(Base):
 
     id: Mapped[Id]
     kind: Mapped[EndedKind] = mapped_column(word(EndedKind))
-    #: For each attempt the 16 bytes of its row's id and 4 of its number (jobs: 0).
+    #: For each attempt the 16 bytes of its row's id and 4 of its number (jobs and
+    #: cancels: 0); of work the sums themselves (``tasks.rollups.work``).
     keys: Mapped[bytes] = mapped_column(LargeBinary)
 
 

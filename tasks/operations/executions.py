@@ -13,11 +13,13 @@ from tasks import doorbell
 from tasks.errors import Conflict
 from tasks.failures.noting import note_retried
 from tasks.models import Execution, ExecutionState, FailedExecution, Reason
+from tasks.models.rollup import EndedKind
 from tasks.operations.allowed import NOT_CANCELLABLE, NOT_RETRYABLE, RETRYABLE
 from tasks.operations.audit import Actor
 from tasks.operations.bulk import Verb
 from tasks.operations.matching import is_state
 from tasks.operations.single import Answer, change_one, columns_of
+from tasks.rollups.ended import note_ended
 from tasks.saying import say
 
 LANE: Final = "executions"
@@ -50,6 +52,11 @@ def _plural(n: int) -> str:
     return f"{n} execution" if n == 1 else f"{n} executions"
 
 
+def note_cancelled(session: Session, ids: Collection[UUID], _now: datetime) -> None:
+    """Let the charts count what operators cancelled; one narrow row."""
+    note_ended(session, EndedKind.CANCEL, [(id_, 0) for id_ in sorted(ids)])
+
+
 def _note(session: Session, ids: Collection[UUID], now: datetime) -> None:
     note_retried(session, FailedExecution, ids, now)
 
@@ -72,6 +79,7 @@ CANCEL: Final = Verb(
     (is_state(Execution, ExecutionState.PENDING),),
     _cancelled,
     lambda n: f"Cancelled {_plural(n)}.",
+    note_cancelled,
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Select, func, or_, select, true
@@ -48,7 +48,8 @@ SENT: Final = (*UNSENT, _S.SUCCEEDED)
 
 #: What an operation carries besides its filter: how it is done, and what follows.
 THEN_RESUME: Final = "then_resume"  # a lane that goes on when all is done
-_NO_FILTERS: Final = frozenset({MINUTES, THEN_RESUME})
+THEN_ENABLE: Final = "then_enable"  # a rule that is switched on when all is done
+_NO_FILTERS: Final = frozenset({MINUTES, THEN_RESUME, THEN_ENABLE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,8 @@ def refused(session: Session, asked: Asked) -> list[tuple[str, int]]:
     refusals = KINDS[asked.kind].refusals
     if not refusals:
         return []
-    columns, before = [], []
+    columns: list[Any] = []
+    before: list[ColumnElement[bool]] = []
     for _why, holds in refusals:
         statement = _meant(session, asked).where(holds, *before).limit(COUNT_CAP)
         counted = select(func.count()).select_from(statement.subquery())

@@ -81,7 +81,7 @@ def _end(session: Session, operation: Operation, now: datetime) -> None:
     operation.state = OperationState.DONE
     operation.ended_at = now
     operation.error = None
-    _resume(session, operation, now)
+    _go_on(session, operation, now)
     for congregation_id in _touched(operation):
         n_changed = operation.changed_in.get(str(congregation_id), 0)
         record(
@@ -94,11 +94,13 @@ def _end(session: Session, operation: Operation, now: datetime) -> None:
         )
 
 
-def _resume(session: Session, operation: Operation, now: datetime) -> None:
-    """Let the lane go on that waited for this to be done, if there is one."""
+def _go_on(session: Session, operation: Operation, now: datetime) -> None:
+    """Let the lane, or the rule, go on that waited for this to be done."""
     # Not above: the registry, which knows the lanes, knows this one as well.
+    from tasks.holds.rules import enable_afterwards
     from tasks.operations.lanes import resume_lane
 
+    enable_afterwards(session, operation, now)
     if (name := operation.matching.get(THEN_RESUME)) is not None:
         resume_lane(session, name, Actor(operation.actor), now=now)
 

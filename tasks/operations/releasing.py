@@ -21,7 +21,7 @@ from tasks.bulk import BulkUpdate, among
 from tasks.holds.looking import active, hold_of
 from tasks.models import SENTENCES, Execution, ExecutionState, Operation, Reason
 from tasks.operations.acted import Acted
-from tasks.operations.executions import LANE
+from tasks.operations.executions import LANE, note_cancelled
 from tasks.operations.matching import is_state
 from tasks.operations.replaying_executions import MOVED
 from tasks.saying import mark
@@ -75,6 +75,7 @@ def drop_executions(
         Reason.OPERATOR,
         now,
     )
+    note_cancelled(session, [row.id for row in rows], now)
     acted.changed += [(row.congregation_id, row.id) for row in rows]
     return acted
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -11,11 +12,13 @@ from sqlalchemy.orm import Session
 from tasks import doorbell
 from tasks.errors import Conflict
 from tasks.models import JobState, Reason, ScheduledJob
+from tasks.models.rollup import EndedKind
 from tasks.operations.allowed import NOT_PENDING
 from tasks.operations.audit import Actor
 from tasks.operations.bulk import Verb
 from tasks.operations.matching import is_state
 from tasks.operations.single import Answer, change_one, columns_of
+from tasks.rollups.ended import note_ended
 from tasks.saying import say
 
 LANE: Final = "scheduled_jobs"
@@ -33,6 +36,11 @@ def _plural(n: int) -> str:
     return f"{n} scheduled job" if n == 1 else f"{n} scheduled jobs"
 
 
+def _note_cancelled(session: Session, ids: Collection[UUID], _now: datetime) -> None:
+    """Let the charts count what operators cancelled; one narrow row."""
+    note_ended(session, EndedKind.JOB, [(id_, 0) for id_ in sorted(ids)])
+
+
 _PENDING: Final = is_state(ScheduledJob, JobState.PENDING)
 #: Ends what waits.
 CANCEL: Final = Verb(
@@ -42,6 +50,7 @@ CANCEL: Final = Verb(
     (_PENDING,),
     _cancelled,
     lambda n: f"Cancelled {_plural(n)}.",
+    _note_cancelled,
 )
 _RUN_NOW: Final = Verb(
     ScheduledJob,

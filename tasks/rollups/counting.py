@@ -22,7 +22,7 @@ from tasks.rollups.sql import bucket_of, hour_of, later_of, seconds_between
 class Place(NamedTuple):
     """Where a count belongs."""
 
-    congregation_id: UUID
+    congregation_id: UUID | None  # None: of no one alone
     lane: str
     rule_id: UUID | None  # None: no rule's doing
     at: datetime  # the start of the hour
@@ -49,11 +49,14 @@ _LANES: Final = {
     EndedKind.EXECUTION: "executions",
     EndedKind.DELIVERY: "deliveries",
     EndedKind.JOB: "scheduled_jobs",
+    EndedKind.CANCEL: "executions",
 }
 #: Attempts that came to their effect and know how it ended.
 _RAN: Final = (_A.SUCCEEDED, _A.RETRY, _A.FAILED)
 #: How jobs end that a rule asked for and that came to nothing.
-_RULES_JOBS: Final = frozenset({JobState.MISSED, JobState.SKIPPED, JobState.SUPERSEDED})
+_RULES_JOBS: Final = frozenset(
+    {JobState.MISSED, JobState.SKIPPED, JobState.SUPERSEDED, JobState.CANCELLED}
+)
 
 
 def count(session: Session, kind: EndedKind, keys: Sequence[Key]) -> Counter[Place]:
@@ -63,6 +66,7 @@ def count(session: Session, kind: EndedKind, keys: Sequence[Key]) -> Counter[Pla
         EndedKind.EXECUTION: _executions,
         EndedKind.DELIVERY: _deliveries,
         EndedKind.JOB: _jobs,
+        EndedKind.CANCEL: _cancels,
     }[kind]
     found: Counter[Place] = Counter()
     for house, rule, at, outcome, wait, run, n in session.execute(
@@ -103,6 +107,20 @@ def _executions(rows: FromClause) -> _Rows:
         case((is_quarantine, _A.FAILED), else_=Attempt.outcome),
         _wait(Attempt.number == 1, func.coalesce(moved, own), Attempt.started_at),
         _run(Attempt, Attempt.effect_started_at),
+    )
+
+
+def _cancels(rows: FromClause) -> _Rows:
+    """Select what is still cancelled; whoever took it back at once changed nothing."""
+    is_so = and_(Execution.id == rows.c.id, Execution.state == ExecutionState.CANCELLED)
+    return _grouped(
+        rows.join(Execution, is_so),
+        Execution.congregation_id,
+        Execution.rule_id,
+        hour_of(Execution.settled_at),
+        Execution.state,
+        null(),
+        null(),
     )
 
 

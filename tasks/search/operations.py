@@ -75,7 +75,7 @@ OPERATIONS: Final = Plain(
             "why": mean.contains(Operation.why),
             "error": mean.contains(Operation.error),
             "lane": _lane,
-            "again": flag(Operation.is_again),
+            "again": flag(Operation.is_again.is_(True)),
             "rows": mean.number(Operation.n_total),
             "skipped": mean.number(Operation.n_done - Operation.n_changed),
             "made": mean.born(Operation.id),

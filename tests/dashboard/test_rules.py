@@ -555,6 +555,34 @@ def test_a_rule_is_switched_off_and_on_where_it_is_listed(
     assert read(Rule)[0].enabled
 
 
+def test_a_rule_with_overdue_work_is_switched_on_with_a_plan(
+    as_operator: FlaskClient,
+    sqlite_engine: Engine,
+    house: UUID,
+    read: Callable[..., list[Any]],
+) -> None:
+    late = utcnow() - timedelta(minutes=5)
+    with Session(sqlite_engine) as session, session.begin():
+        rule = factories.rule(session, house, enabled=False)
+        factories.execution(session, rule, run_at=late, due_at=late)
+        path = f"/rules/{rule.id}"
+
+    answer = as_operator.post(f"{path}/enable")
+    assert answer.location == f"{path}/switch-on"
+    assert not read(Rule)[0].enabled
+    page = soup(as_operator.get(answer.location))
+    assert "1 is still of use" in " ".join(page.text.split())
+    fields = page.select("form.question input[type=hidden]")
+    data = {str(field["name"]): str(field["value"]) for field in fields}
+    refused = as_operator.post(f"{path}/enable", data=data)
+    assert refused.status_code == 422
+    assert "Choose what becomes of what waits." in words(refused)
+    as_operator.post(f"{path}/enable", data=data | {"plan": "drop"})
+    assert read(Rule)[0].enabled
+    assert [one.state for one in read(Execution)] == [ExecutionState.CANCELLED]
+    assert "Nothing is overdue" in words(as_operator.get(f"{path}/switch-on"))
+
+
 def test_a_rule_that_is_off_says_what_still_waits(
     as_operator: FlaskClient, sqlite_engine: Engine, house: UUID
 ) -> None:

@@ -24,6 +24,7 @@ from tasks.models import (
     ExecutionState,
     Hold,
     LaneSetting,
+    Notification,
     Rule,
     WorkerProcess,
     new_id,
@@ -165,6 +166,29 @@ def test_jobs_deliveries_and_mails_tell_it_as_well(
         (f"/notifications/mails/{mail.id}", "It is due since"),
     ):
         assert says in _says(as_viewer, path), path
+    told = Notification(
+        **of,
+        type="territory.returned",
+        category="territory",
+        account_id=account.id,
+        entity_type="territory",
+        entity_id="t1",
+        key="t1",
+        settles_at=later,
+        latest_at=later,
+    )
+    session.add(told)
+    hold = Hold(why="Moving house", held_by="ben@x.org")
+    session.add(hold)
+    session.commit()
+    for path in (
+        f"/webhooks/deliveries/{delivery.id}",
+        f"/notifications/mails/{mail.id}",
+        f"/waiting/notification/{told.id}",
+    ):
+        said = _says(as_viewer, path)
+        assert "Held by ben@x.org: “Moving house”" in said, path
+        assert f'href="/holds/{hold.id}"' in said, path
 
 
 def test_what_does_not_wait_says_nothing(

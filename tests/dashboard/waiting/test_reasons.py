@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -18,7 +19,7 @@ LANE: dict[str, Any] = {
     "batch": 500,
     "swept_at": NOW,
 }
-HOLD = Stopped("ines@example.org", "wrong text", AGO, None)
+HOLD = Stopped(UUID(int=7), "ines@example.org", "wrong text", AGO, None)
 
 
 def _lane(**values: Any) -> Standing:
@@ -31,7 +32,7 @@ CASES: list[tuple[str, Row, Standing, dict[str, Any], datetime | None]] = [
         "held",
         Row(AGO),
         _lane(),
-        {"stopped": Stopped("ines", "x", AGO, SOON), "queue": Queue()},
+        {"stopped": Stopped(UUID(int=8), "ines", "x", AGO, SOON), "queue": Queue()},
         SOON,
     ),
     ("lane paused", Row(AGO), _lane(paused_by="ines", paused_at=AGO), {}, None),

@@ -25,16 +25,23 @@ from tasks.models import (
     Execution,
     LaneRollup,
     Measure,
+    OperationKind,
     Reason,
     RuleRollup,
     Span,
 )
+from tasks.operations.audit import Actor
+from tasks.operations.executions import cancel_execution
+from tasks.operations.scheduled_jobs import cancel_job
+from tasks.operations.undoing_cancel import undo_cancel
 from tasks.rollups.ended import note_ended
 from tests.support import factories
 from tests.support.factories import NOW
 from tests.support.fakes import FakePost, bench
+from tests.support.many import do_all
 
 Sessions = sessionmaker[Session]
+ANNA = Actor("anna@example.org")
 Model = type[LaneRollup | CongregationRollup | RuleRollup]
 
 
@@ -101,6 +108,31 @@ def test_what_the_lanes_ended_is_what_a_direct_count_finds(
         totals[measure] += n
     for model in (LaneRollup, CongregationRollup):
         assert _outcomes(_sums(make_session, model, lane="executions")) == totals
+
+
+def test_what_operators_cancel_is_counted_unless_it_was_taken_back(
+    make_session: Sessions,
+) -> None:
+    with make_session.begin() as session:
+        tenant = factories.congregation(session)
+        factories.booking(session, tenant)
+        rule = factories.reminder(session, tenant)
+        rows = [factories.execution(session, rule) for _ in range(4)]
+        job = factories.job(session, rule)
+        ids = [row.id for row in rows]
+        cancel_execution(session, ids[0], ANNA, now=NOW)
+        cancel_execution(session, ids[1], ANNA, now=NOW)
+        undo_cancel(session, ids[1], ANNA, now=NOW)
+        drop = OperationKind.DROP_EXECUTIONS
+        assert do_all(session, drop, {"ids": [str(ids[2])]}, ANNA, NOW) == 1
+        cancel_job(session, job.id, ANNA, now=NOW)
+    _count(make_session)
+    for model in (LaneRollup, CongregationRollup):
+        of_executions = _sums(make_session, model, lane="executions")
+        assert _outcomes(of_executions) == {"SKIPPED": 2}
+        of_jobs = _sums(make_session, model, lane="scheduled_jobs")
+        assert _outcomes(of_jobs) == {"SKIPPED": 1}
+    assert _outcomes(_sums(make_session, RuleRollup)) == {"SKIPPED": 3}
 
 
 _WORDS = {
