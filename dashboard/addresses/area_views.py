@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Final
+from typing import Any, Final
 
 from flask import Response, abort, flash, redirect, request, url_for
 from flask.typing import ResponseReturnValue
@@ -26,6 +26,7 @@ from tasks.models import Congregation
 from tasks.outbound.download import check_source
 from tasks.outbound.guard import UrlRules
 from tasks.saying import say
+from tasks.saying.formats import decimal
 
 #: Congregations that the page of all areas lists.
 LIST_MAX: Final = 500
@@ -156,6 +157,11 @@ def _perimeter() -> str:
     )
 
 
+def _km2(geometry: dict[str, Any]) -> str:
+    km2 = area_km2(geometry)
+    return decimal(km2, 1 if km2 < 100 else 0)
+
+
 def _page(
     congregation: Congregation, form: AreaForm, *, refused: str = "", given: str = ""
 ) -> str:
@@ -168,5 +174,5 @@ def _page(
         form=form,
         refused=refused,
         given=given,
-        km2=area_km2(geometry) if geometry else None,
+        km2=_km2(geometry) if geometry else None,
     )

@@ -20,6 +20,7 @@ from tasks.lane import COUNT_CAP
 from tasks.models import Address, AddressArea, Congregation, Sync
 from tasks.models.long_job import LongJobState
 from tasks.saying import mark, say
+from tasks.saying.formats import decimal
 
 #: The tabs: word in the address -> what stands there.
 TABS: Final[Mapping[str, str]] = {
@@ -64,6 +65,11 @@ class Line:
         word, _, name = self.row.phase.partition(" ")
         with_name = OF_FILES.get(word)
         return say(with_name, name=name) if with_name else say(self.row.phase)
+
+    @property
+    def took(self) -> str:
+        """How many seconds its last attempt took, with their sign."""
+        return f"{decimal(self.row.report['seconds'])} s"
 
     def left(self, now: datetime) -> timedelta | None:
         """Return about how long it still takes; ``None``: nobody can tell."""
