@@ -19,6 +19,7 @@ from tasks import doorbell
 from tasks.errors import Conflict
 from tasks.lane import Bench
 from tasks.models.document import LooseFile
+from tasks.saying import say
 from tasks.storage.base import StorageFailed
 
 logger = logging.getLogger(__name__)
@@ -50,7 +51,8 @@ def keep(session: Session, key: str, now: datetime) -> None:
         .execution_options(synchronize_session=False)
     )
     if kept.rowcount != 1:  # type: ignore[attr-defined]  # a cursor result
-        raise Conflict("upload_lapsed", "The upload took too long. Upload it again.")
+        says = say("The upload took too long. Upload it again.")
+        raise Conflict("upload_lapsed", says)
 
 
 def let_go(session: Session, congregation_id: UUID, key: str, now: datetime) -> None:

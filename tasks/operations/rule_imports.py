@@ -122,7 +122,10 @@ def carry_out_import(
     if seen != planned.fingerprint:
         raise Conflict(
             "changed_meanwhile",
-            "Rules were changed meanwhile, so this file would do something else now.",
+            say(
+                "Rules were changed meanwhile, so this file would do something else "
+                "now."
+            ),
         )
     return [
         _save(session, planned, each, actor, box, now=now, switch_on=switch_on)

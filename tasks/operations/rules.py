@@ -37,6 +37,7 @@ from tasks.operations.rule_switches import (
 from tasks.operations.rule_turns import changes_rate, release_turns
 from tasks.operations.rule_values import moves_jobs, values_of
 from tasks.operations.rule_versions import keep_version
+from tasks.saying import say
 from tasks.secrets import SecretBox
 
 __all__ = [
@@ -82,7 +83,7 @@ def create_rule(
         Conflict: ``already_saved``, a rule has that id.
     """
     if session.get(Congregation, congregation_id) is None:
-        raise NotFound("unknown_congregation", "There is no such congregation.")
+        raise NotFound("unknown_congregation", say("There is no such congregation."))
     values = values_of(session, congregation_id, change)
     put_away(values, None, box)
     values |= {"created_at": now, "updated_at": now, "enabled": enabled}
@@ -148,7 +149,7 @@ def _add(session: Session, rule: Rule) -> None:
             session.flush()
             write_scope(session, rule)
     except IntegrityError:
-        raise Conflict("already_saved", "This rule was saved already.") from None
+        raise Conflict("already_saved", say("This rule was saved already.")) from None
 
 
 def _write(
