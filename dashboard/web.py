@@ -7,12 +7,14 @@ import logging
 import re
 import secrets
 import time
+from collections.abc import MutableMapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
 import flask_bootstrap
 from flask import Flask, Response, current_app, g, render_template, request, url_for
+from flask.templating import Environment
 from markupsafe import Markup
 
 from dashboard.extensions import db
@@ -26,6 +28,20 @@ _ICONS: Final = (
     Path(flask_bootstrap.__file__).parent
     / "static/bootstrap5/icons/bootstrap-icons.svg"
 )
+
+
+class Pages(Environment):
+    """Templates that share one table of globals.
+
+    Jinja lays a table of its own over it for each template, and compares the two at
+    every include and import: on a page of fifty rows that was a fifth of the time.
+    """
+
+    def make_globals(
+        self, d: MutableMapping[str, Any] | None
+    ) -> MutableMapping[str, Any]:
+        """Return what all templates know; ``d`` is what only one of them would."""
+        return super().make_globals(d) if d else self.globals
 
 
 def is_htmx() -> bool:
