@@ -11,6 +11,7 @@ from email_validator import EmailNotValidError, validate_email
 
 from tasks.automation.checks import checked_id, checked_instant, checked_timezone
 from tasks.errors import InvalidInput
+from tasks.outbound.mailbox_words import why_no_address
 from tasks.saying import say
 
 #: Checks one value and returns it as it is stored; the second argument is its name.
@@ -89,7 +90,9 @@ def email(value: object, field: str) -> str:
         address: str = validate_email(str(value), check_deliverability=False).normalized
     except EmailNotValidError as error:
         problem = say(
-            "%(field)s must be one e-mail address: %(error)s", field=field, error=error
+            "%(field)s must be one e-mail address: %(error)s",
+            field=field,
+            error=why_no_address(error),
         )
         raise InvalidInput("bad_email", problem, field=field) from error
     return address

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from tasks.errors import Conflict, InvalidInput, NotFound
 from tasks.models.base import EntityOfCongregation
 from tasks.models.podcast import Podcast
+from tasks.saying import say
 
 Row = TypeVar("Row", bound=EntityOfCongregation)
 
@@ -113,8 +114,10 @@ def apply(row: EntityOfCongregation, values: Mapping[str, Any]) -> dict[str, Any
     if "podcast_id" in before:
         raise Conflict(
             "podcast_fixed",
-            f"It belongs to the podcast {before['podcast_id']!r} and cannot move "
-            "to another.",
+            say(
+                "It belongs to the podcast %(id)s and cannot move to another.",
+                id=repr(before["podcast_id"]),
+            ),
             field="podcast_id",
         )
     for name in before:

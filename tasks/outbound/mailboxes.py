@@ -8,6 +8,7 @@ from typing import Final
 
 from email_validator import EmailNotValidError, validate_email
 
+from tasks.outbound.mailbox_words import why_no_address
 from tasks.saying import say
 
 ADDRESS_MAX: Final = 254  # characters; RFC 5321
@@ -52,7 +53,9 @@ def read_address(text: str) -> str:
             test_environment=True,
         )
     except EmailNotValidError as error:
-        told = say("This is not an e-mail address: %(error)s", error=error)
+        told = say(
+            "This is not an e-mail address: %(error)s", error=why_no_address(error)
+        )
         raise BadAddress(told) from error
     # Always given, since non-ASCII before the @ is refused.
     return read.ascii_email or read.normalized

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tasks.outbound.mailboxes import BadAddress, read_address
+from tasks.saying import language
 
 
 @pytest.mark.parametrize(
@@ -48,3 +49,25 @@ def test_what_is_not_one_plain_address_is_refused(text: str, why: str) -> None:
 )
 def test_a_plain_address_is_taken(text: str, address: str) -> None:
     assert read_address(text) == address
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("guest", "il lui faut un signe @."),
+        ("a..b@example.org", "elle ne peut pas avoir deux points de suite."),
+        ("zoë@example.org", "ne sont pas pris en charge\u00a0: 'ë'."),
+        ("x" * 65 + "@example.org", "avant le signe @ (1 caractère de trop)."),
+    ],
+)
+def test_what_the_library_says_is_said_in_the_present_language(
+    text: str, why: str
+) -> None:
+    token = language.set("fr")
+    try:
+        with pytest.raises(BadAddress) as refused:
+            read_address(text)
+    finally:
+        language.reset(token)
+
+    assert str(refused.value).endswith(why)
