@@ -33,6 +33,8 @@ _WHERE: Final = Field(
 )
 _MADE: Final = Field("made", _K.MOMENT, mark("When it was made"))
 _ID: Final = Field("id", _K.UUID, mark("Its own id"))
+#: All of it is carried by one lane; what differs is which lane it is to start.
+_LANE: Final = Field("lane", _K.ID, mark("The lane that it starts"), example="feeds")
 
 
 def _fields(*fields: Field) -> Fields:
@@ -54,6 +56,7 @@ EXECUTIONS: Final = _fields(
         "booking.confirmed",
     ),
     Field("event", _K.UUID, mark("The event’s id")),
+    _LANE,
     _MADE,
     Field("due", _K.MOMENT, mark("When it was to happen"), example="<2026-12-01"),
     Field("late", _K.FLAG, mark("Whether it waits past its time")),
@@ -69,6 +72,7 @@ SCHEDULED: Final = _fields(
     Field("reason", _K.WORD, mark("Why it ended"), _REASONS),
     Field("trigger", _K.WORD, mark("What its rule counts from"), _TIMES),
     Field("due", _K.MOMENT, mark("When it is to happen"), example="<+2d"),
+    _LANE,
     _MADE,
     Field("late", _K.FLAG, mark("Whether it waits past its time")),
     Field("version", _K.NUMBER, mark("The rule’s version"), example="2"),

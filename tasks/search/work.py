@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from sqlalchemy import and_, literal_column, select, true
 
+from tasks.automation.actions import START_LANE
 from tasks.clock import utcnow
 from tasks.models import (
     Booking,
@@ -89,6 +90,11 @@ def _of_executions(model: Any) -> Meanings:  # noqa: ANN401  # the table, or a p
             "to": mean.contains(model.recipient),
             "error": mean.contains(model.error),
             "event": mean.is_id(model.event_id),
+            # Noted as its recipient by the lane's title, as it was then.
+            "lane": lambda term: and_(
+                model.action == START_LANE.name,
+                model.recipient == START_LANE.lanes.get(term.value, term.value),
+            ),
             "made": mean.born(model.id),
             "due": mean.moment(model.due_at),
             "failures": mean.number(model.failures),
@@ -103,6 +109,12 @@ def _of_jobs(model: Any) -> Meanings:  # noqa: ANN401  # the table, or a part of
             **_shared(model),
             "action": lambda term: model.rule_id.in_(
                 select(Rule.id).where(Rule.action == term.value)
+            ),
+            "lane": lambda term: model.rule_id.in_(
+                select(Rule.id).where(
+                    Rule.action == START_LANE.name,
+                    Rule.settings["lane"].as_string() == term.value,
+                )
             ),
             "due": mean.moment(model.due_at),
             "made": mean.born(model.id),

@@ -289,3 +289,22 @@ def test_a_pause_says_what_it_means_and_resuming_offers_a_plan(
     assert "not paused any more" in again.text
     assert "Nothing is overdue" in as_operator.get("/lanes/executions/resume").text
     assert as_operator.get("/lanes/rescue/resume").status_code == 404
+
+
+def test_runs_of_all_lanes_are_searched_on_one_page(
+    as_viewer: FlaskClient,
+    sqlite_engine: Engine,
+    log_in: Callable[..., FlaskClient],
+) -> None:
+    with Session(sqlite_engine) as session, session.begin():
+        for lane, error in (("feeds", None), ("email", "Boom at 7")):
+            ended = {"started_at": utcnow(), "ended_at": utcnow(), "error": error}
+            session.add(LaneRun(lane=lane, trigger=LaneTrigger.CLOCK, **ended))
+    page = as_viewer.get("/lanes/runs").text
+    assert 'href="/lanes/feeds"' in page
+    assert "Boom at 7" in page
+    failed = as_viewer.get("/lanes/runs?q=state:failed").text
+    assert 'href="/lanes/feeds"' not in failed
+    assert "No run matches" in as_viewer.get("/lanes/runs?q=lane:janitor").text
+    stranger = log_in("viewer", email="new@example.org", sees_all=False)
+    assert "Boom at 7" not in stranger.get("/lanes/runs").text

@@ -24,12 +24,29 @@ from dashboard.exports.source import Source
 from dashboard.search.kinds import SEARCHED
 from dashboard.search.reading import Search
 from tasks.db import Scope
-from tasks.models import AuditEntry, Event, Execution, ExecutionState, Rule, new_id
-from tasks.operations.audit import Actor
+from tasks.models import (
+    Account,
+    AuditEntry,
+    Digest,
+    DigestMail,
+    Event,
+    Execution,
+    ExecutionState,
+    LaneRun,
+    LaneTrigger,
+    Member,
+    Operation,
+    Rule,
+    SuppressionReason,
+    new_id,
+)
+from tasks.operations.audit import SYSTEM, Actor
+from tasks.operations.suppressions import suppress
 from tasks.search.parsing import Query
 from tests.dashboard.conftest import Browser
 from tests.support import factories
 from tests.support.factories import NOW
+from tests.support.outreach import engagement
 from tests.support.webhooks import webhooks
 
 EVIL = ("=1+1", "+49 30 1", "-x", "@SUM(A1)", "\tx", "\rx", " =2", "＝3")
@@ -128,6 +145,53 @@ def test_every_list_is_exported_without_secrets_and_without_formulas(
     (row,) = _csv(as_operator.post("/exports/executions/csv?state=failed").text)
     assert (row["recipient"], row["error"]) == ("'+49 30 1", "'-1")
     assert row["guest"] == "'=cmd()"
+
+
+def test_lists_of_people_mails_and_deeds_are_exported_without_what_is_private(
+    as_operator: Browser, here: UUID, sqlite_engine: Engine
+) -> None:
+    private = {"phone": "+33 1 23", "address": "Rue 7", "notes": "of the heart"}
+    with Session(sqlite_engine) as session, session.begin():
+        row = engagement(session, here, "=zoe@example.org")
+        row.details = {"note": "of the heart"}
+        suppress(
+            session, here, "bo@x.org", SuppressionReason.ASKED, SYSTEM, note="heart"
+        )
+        name = {
+            "first_name": "Ida",
+            "last_name": "=Brandt",
+            "search_name": "brandt ida",
+        }
+        of = {"congregation_id": here}
+        session.add(Member(**of, id=new_id(), **name, **private))
+        account = Account(**of, email="ida@example.org", name="Ida")
+        digest = Digest(**of, category="territory")
+        run = LaneRun(lane="feeds", trigger=LaneTrigger.CLOCK, error="of the heart")
+        session.add_all([account, digest, run])
+        session.flush()
+        about = {"digest_id": digest.id, "account_id": account.id}
+        session.add(DigestMail(**of, **about, run_at=NOW, asked_at=NOW))
+        asked = {"kind": "cancel_jobs", "matching": {}, "high_water": NOW, **of}
+        session.add(Operation(**asked, actor="ada", touched_at=NOW, n_total=3))
+    for listed, query in (
+        ("operations", "?q=by:ada"),
+        ("audit", "?q=about:suppression"),
+        ("members", "?q=brandt"),
+        ("engagements", "?tab=due"),
+        ("contacts", ""),
+        ("mails", "?state=pending"),
+        ("suppressions", ""),
+        ("runs", "?q=lane:feeds"),
+    ):
+        answer = as_operator.post(f"/exports/{listed}/csv{query}")
+        (row_,) = _csv(answer.text)
+        assert not [value for value in row_.values() if value.startswith("=")], listed
+        for secret in (*private.values(), "heart"):
+            assert secret not in answer.text, (listed, secret)
+        told = json.loads(as_operator.post(f"/exports/{listed}/json{query}").text)
+        assert [*told["rows"][0]] == [*row_]
+    whose = {each.congregation_id for each in _audited(sqlite_engine)[1::2]}
+    assert whose == {here, None}, "runs of lanes are nobody's alone"
 
 
 def test_the_question_says_how_many_and_offers_both_files(

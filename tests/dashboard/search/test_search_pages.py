@@ -178,6 +178,37 @@ def test_a_search_that_is_typed_is_completed(
     assert offered(stranger, "rule:") == []
 
 
+def test_lanes_and_kinds_are_completed_where_they_are_words_of_ours(
+    as_viewer: FlaskClient,
+) -> None:
+    for path, typed, offered in (
+        ("operations", "lane:sched", "lane:scheduled_jobs"),
+        ("runs", "-lane:feed", "-lane:feeds"),
+        ("audit", "about:exec", "about:execution"),
+        ("mails", "category:terr", "category:territory"),
+        ("members", "state:an", "state:anonymised"),
+    ):
+        page = as_viewer.get(f"/search/{path}/options?q={typed}").text
+        assert f'value="{offered}"' in page, typed
+
+
+def test_the_state_of_a_member_is_a_tab_and_old_addresses_are_searches(
+    as_viewer: FlaskClient,
+) -> None:
+    page = _page(as_viewer, "/members/?q=state:left+brandt")
+    tab = page.select_one(".tabs [aria-current]")
+    assert tab is not None
+    assert tab.text == "Left"
+    box = page.select_one("input[name=q]")
+    assert box is not None
+    assert box["value"] == "brandt"
+    old = _page(as_viewer, "/outreach/?campaign=Spring&agent=sales@")
+    assert [" ".join(chip.text.split()) for chip in old.select(".chip")] == [
+        "agent: sales@ Remove",
+        "campaign: Spring Remove",
+    ]
+
+
 def test_a_search_costs_no_more_for_more_rows(
     as_viewer: FlaskClient, rules: dict[str, Rule], sqlite_engine: Engine
 ) -> None:

@@ -128,6 +128,7 @@ def test_executions_are_found_by_their_fields(begin: Begin) -> None:
                 "congregation:elsewhere": {"waits"},
                 f"id:{rows['done'].id}": {"done"},
                 f"event:{new_id()}": set(),
+                "lane:feeds": set(),
                 "podcast:show -congregation:elsewhere": {"failed", "done"},
                 "episode:nothing": set(),
             },
@@ -156,8 +157,11 @@ def test_scheduled_jobs_are_found_by_their_fields(begin: Begin) -> None:
             reason=Reason.BOOKING_CANCELLED,
             booking_id="b7",
         )
+        starter = factories.reminder(session, here, name="Look at feeds")
+        starter.action, starter.settings = "start_lane", {"lane": "feeds"}
+        starts = factories.job(session, starter, booking_id="b9", state=JobState.MISSED)
         session.flush()
-        names = {soon.id: "soon", gone.id: "gone"}
+        names = {soon.id: "soon", gone.id: "gone", starts.id: "starts"}
 
         def find(query: str) -> set[str]:
             matching = Matching(query=query)
@@ -169,9 +173,9 @@ def test_scheduled_jobs_are_found_by_their_fields(begin: Begin) -> None:
         _check(
             find,
             {
-                "state:all": {"soon", "gone"},
+                "state:all": {"soon", "gone", "starts"},
                 "state:skipped": {"gone"},
-                "-state:skipped": {"soon"},
+                "-state:skipped -state:missed": {"soon"},
                 "due:>2026-03-11": {"gone"},
                 "guest:jörg": {"soon"},
                 "booking:b7": {"gone"},
@@ -180,6 +184,7 @@ def test_scheduled_jobs_are_found_by_their_fields(begin: Begin) -> None:
                 "late:yes": {"soon"},
                 "rule:before": {"soon", "gone"},
                 "made:<1990-01-01": set(),
+                "lane:feeds": {"starts"},
             },
         )
 
