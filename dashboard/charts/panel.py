@@ -12,6 +12,7 @@ from dashboard.charts.drawing import HEIGHT, WIDTH, draw
 from dashboard.charts.periods import DAY, HOUR, PERIODS, Period, period_of
 from dashboard.filters import duration, shortly
 from dashboard.zones import here
+from tasks.saying import mark, say
 from tasks.saying.formats import dated
 
 
@@ -53,6 +54,18 @@ def _minutes_early(found: series.Series) -> int:
     return -here(found.steps[-1].at).minute % 60 if is_named_by_clock else 0
 
 
+def ended(outcome: str, n: int) -> str:
+    """Return how much ended in a way, as in ``41 succeeded``."""
+    return say(_ENDED[outcome], rows=n)
+
+
+#: What is said of each of ``series.OUTCOMES``, with its number.
+_ENDED: Final = {
+    "succeeded": mark("%(rows)s succeeded"),
+    "skipped": mark("%(rows)s skipped"),
+    "retry": mark("%(rows)s tried again"),
+    "failed": mark("%(rows)s failed"),
+}
 _ALWAYS: Final[dict[str, Any]] = {
     "periods": tuple(PERIODS.values()),
     "outcomes": tuple(series.OUTCOMES),
@@ -60,5 +73,6 @@ _ALWAYS: Final[dict[str, Any]] = {
     "width": WIDTH,
     "height": HEIGHT,
     "about": about,
+    "ended": ended,
     "step_name": step_name,
 }
