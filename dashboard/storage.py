@@ -8,7 +8,7 @@ from flask import current_app
 
 from tasks.storage import Storage, make_storage
 
-_KEY: Final = "carillon_storage"
+KEY: Final = "carillon_storage"
 
 
 def storage() -> Storage:
@@ -16,8 +16,8 @@ def storage() -> Storage:
 
     SQLite has one writer: whoever uploads slowly would hold up everybody else.
     """
-    made: Storage | None = current_app.extensions.get(_KEY)
+    made: Storage | None = current_app.extensions.get(KEY)
     if made is None:
         made = make_storage(current_app.config["CARILLON"])
-        current_app.extensions[_KEY] = made
+        current_app.extensions[KEY] = made
     return made

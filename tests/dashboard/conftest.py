@@ -113,12 +113,14 @@ def app(
     Making one takes longer than most tests.
     """
     from dashboard.extensions import db
+    from dashboard.storage import KEY
 
     made_for = (config.database_url, config.redis_url, config.loop_rate)
     if made_for not in consoles:
         consoles[made_for] = make_app(config)
     made = consoles[made_for]
     made.config.from_mapping(flask_settings(config))
+    made.extensions.pop(KEY, None)  # the storage of the test before
     actions.configure(config, startable())
     yield made
     with made.app_context():
