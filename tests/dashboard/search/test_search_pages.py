@@ -12,9 +12,19 @@ from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
 from dashboard.search.kinds import SEARCHED
-from tasks.models import ExecutionState, Operation, Rule
+from tasks.models import (
+    Congregation,
+    ExecutionState,
+    Operation,
+    Rule,
+    SuppressionReason,
+    new_id,
+)
+from tasks.operations.audit import SYSTEM
+from tasks.operations.suppressions import suppress
 from tests.dashboard.conftest import Browser
 from tests.support import factories
+from tests.support.outreach import engagement
 from tests.support.statements import statements
 
 LISTS = {
@@ -222,3 +232,29 @@ def test_a_search_costs_no_more_for_more_rows(
     with statements() as many:
         as_viewer.get(path)
     assert len(few) == len(many) < 20
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/outreach/", "/outreach/contacts", "/suppressions/", "/audit/", "/operations/"],
+)
+def test_lists_cost_no_more_for_more_rows(
+    as_operator: Browser, congregation: Congregation, sqlite_engine: Engine, path: str
+) -> None:
+    def cost(n: int) -> int:
+        with Session(sqlite_engine) as session, session.begin():
+            for _ in range(n):
+                address = f"{new_id()}@example.org"
+                engagement(session, congregation.id, address)
+                reason = SuppressionReason.ASKED
+                suppress(session, congregation.id, address, reason, SYSTEM)
+                operation = {"kind": "cancel_jobs", "matching": {}, "n_total": 3}
+                at = {"high_water": factories.NOW, "touched_at": factories.NOW}
+                of = {"congregation_id": congregation.id, "actor": "ada"}
+                session.add(Operation(**operation, **at, **of))
+        with statements() as seen:
+            assert as_operator.get(f"{path}?q=congregation:st-mary").status_code == 200
+        return len(seen)
+
+    cost(1)
+    assert cost(1) == cost(12) < 20
