@@ -17,9 +17,8 @@ from dashboard.security import actor, require
 from dashboard.selection import nothing_selected, selected
 from dashboard.web import render
 from tasks.clock import utcnow
-from tasks.errors import Conflict, InvalidInput
+from tasks.errors import InvalidInput
 from tasks.failures.groups import acknowledge, find, reopen
-from tasks.failures.resending import resend
 from tasks.models import Delivery, Execution, FailureGroup, OperationKind
 from tasks.saying import say, say_many
 
@@ -75,34 +74,14 @@ def reopen_one(failure_id: UUID) -> ResponseReturnValue:
 @bp.get("/<uuid:failure_id>/retry")
 @require("operator")
 def ask_retry(failure_id: UUID) -> str:
-    """Say how many executions of a group are still failed, and ask about a retry."""
+    """Say how many rows of a group are still failed, and ask about another try."""
     return ask(_question(failure_id))
 
 
 @bp.post("/<uuid:failure_id>/retry")
 def retry(failure_id: UUID) -> ResponseReturnValue:
-    """Queue the executions of a group once more."""
+    """Queue the executions of a group once more, or send its deliveries again."""
     return begin(_question(failure_id))
-
-
-@bp.post("/<uuid:failure_id>/resend")
-def resend_deliveries(failure_id: UUID) -> ResponseReturnValue:
-    """Send the deliveries of a group once more."""
-    try:
-        n = resend(db.session(), failure_id, actor(), utcnow())
-    except Conflict as refused:
-        db.session.rollback()
-        flash(refused.message, "warning")
-    else:
-        db.session.commit()
-        flash(_resent(n), "success")
-    return redirect(url_for(".detail", failure_id=failure_id), 303)
-
-
-def _resent(n: int) -> str:
-    return say_many(
-        n, "%(n)s delivery sent again soon.", "%(n)s deliveries sent again soon."
-    )
 
 
 def failure_of(row: Execution | Delivery) -> FailureGroup | None:
@@ -113,9 +92,12 @@ def failure_of(row: Execution | Delivery) -> FailureGroup | None:
 
 
 def _question(failure_id: UUID) -> Question:
-    find(db.session(), failure_id)
+    group = find(db.session(), failure_id)
+    is_delivery = group.endpoint_id is not None
     return Question(
-        OperationKind.RETRY_EXECUTIONS,
+        OperationKind.RETRY_DELIVERIES
+        if is_delivery
+        else OperationKind.RETRY_EXECUTIONS,
         url_for(".detail", failure_id=failure_id),
         say("Failures"),
         {"group_id": str(failure_id)},

@@ -48,6 +48,7 @@ class DeliveryMatching:
     until: datetime | None = None  # made before
     text: str = ""  # part of an error, or of the endpoint's name or address
     query: str = ""  # ``field:value`` terms, see ``tasks.search``
+    group_id: UUID | None = None  # of failures with one cause
 
     def conditions(self) -> list[ColumnElement[bool]]:
         """Return what must hold.
@@ -69,6 +70,9 @@ class DeliveryMatching:
             yield Delivery.type == self.type
         if self.endpoint_id is not None:
             yield Delivery.endpoint_id == self.endpoint_id
+        if self.group_id is not None:
+            own = select(FailedDelivery.delivery_id)
+            yield Delivery.id.in_(own.where(FailedDelivery.group_id == self.group_id))
         # Ids rise with time, and the list is read by them; no id is older than 1970.
         if self.since is not None:
             yield Delivery.id >= born_from(max(self.since, _FIRST_ID))

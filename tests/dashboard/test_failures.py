@@ -27,6 +27,7 @@ from tasks.models import (
 )
 from tests.dashboard.conftest import Browser
 from tests.support import factories
+from tests.support.confirming import confirm
 from tests.support.failures import note, note_delivery
 from tests.support.statements import statements
 from tests.support.webhooks import webhooks
@@ -197,10 +198,9 @@ def test_what_cannot_be_taken_note_of_is_answered_with_a_sentence(
     assert as_operator.post("/failures/acknowledge", data={}).status_code == 303
     bad = as_operator.post("/failures/acknowledge", data={"id": "x"})
     assert bad.status_code == 400
-    for path in ("acknowledge", "reopen", "retry", "resend"):
+    for path in ("acknowledge", "reopen", "retry"):
         assert as_operator.post(f"/failures/{new_id()}/{path}").status_code == 404
     assert as_operator.get(f"/failures/{new_id()}").status_code == 404
-    assert as_operator.post(f"/failures/{id_}/resend").status_code == 303
     assert as_operator.get("/failures/?cursor=x").status_code == 400
 
 
@@ -225,11 +225,12 @@ def test_deliveries_of_an_endpoint_are_sent_again_as_one(
     endpoint = session.get_one(Endpoint, UUID(ids["endpoint_id"]))
     endpoint.enabled = False
     session.commit()
-    refused = as_operator.post(f"/failures/{id_}/resend", follow_redirects=True)
-    assert "Switch the endpoint on first." in refused.get_data(as_text=True)
+    refused = _text(as_operator, f"/failures/{id_}/retry")
+    assert "1 cannot, and stays as it is: the endpoint is off" in refused
     endpoint.enabled = True
     session.commit()
-    as_operator.post(f"/failures/{id_}/resend")
+    told = confirm(as_operator, f"/failures/{id_}/retry")
+    assert "1 queued again" in told
     session.refresh(row)
     session.commit()
     assert row.state is DeliveryState.PENDING
