@@ -26,6 +26,7 @@ from tasks.errors import EngineError
 from tasks.lane import COUNT_CAP, Backlog, Bench
 from tasks.models.congregation import Congregation
 from tasks.models.long_job import LongJob, LongJobState
+from tasks.rollups.long_jobs import counted
 from tasks.saying import mark
 from tasks.saying.kept import said_of
 
@@ -35,6 +36,7 @@ logger = logging.getLogger(__name__)
 LEASE: Final = timedelta(minutes=2)
 #: Progress is written this often at most, in seconds.
 REPORT_SECONDS: Final = 1.0
+_RUNNING: Final[ColumnElement[str]] = literal_column("'running'")
 #: Who cancels a job waits so long for its row, in milliseconds.
 CANCEL_WAIT_MS: Final = 2_000
 _VANISHED: Final = mark("The worker vanished; nothing was changed.")
@@ -135,14 +137,14 @@ class LongJobs(Generic[J]):
         row = self._locked(session, held.id)
         if row is None or not held.owns(row):
             return None
-        now = held.clock()
-        if isinstance(error, WorkerStopping):
-            _queue(row, now)
-            doorbell.ask(session, self.lane)
-        elif isinstance(error, JobCancelled):
-            _end(row, LongJobState.CANCELLED, now)
-        else:
-            self._fail(row, error, now)
+        with counted(session, self.lane, row, held.clock()) as now:
+            if isinstance(error, WorkerStopping):
+                _queue(row, now)
+                doorbell.ask(session, self.lane)
+            elif isinstance(error, JobCancelled):
+                _end(row, LongJobState.CANCELLED, now)
+            else:
+                self._fail(row, error, now)
         session.flush()
         return row
 
@@ -152,13 +154,14 @@ class LongJobs(Generic[J]):
         """Let jobs whose worker vanished be tried again, or fail for good."""
         rows = session.scalars(
             select(self.model)
-            .where(self._is_running, self.model.lease_until < now)
+            .where(self.model.state == _RUNNING, self.model.lease_until < now)
             .order_by(self.model.lease_until, self.model.id)
             .limit(limit)
             .with_for_update(skip_locked=True)
         ).all()
         for row in rows:
-            self._fail(row, CannotDo("vanished", _VANISHED, may_pass=True), now)
+            with counted(session, self.lane, row, now):
+                self._fail(row, CannotDo("vanished", _VANISHED, may_pass=True), now)
             if not row.is_open:
                 on_end(session, row, now)
         if rows:
@@ -174,15 +177,11 @@ class LongJobs(Generic[J]):
             session.scalar(oldest),
         )
 
-    @property
-    def _is_running(self) -> ColumnElement[bool]:
-        return self.model.state == literal_column("'running'")
-
     def _is_due(self, now: datetime) -> tuple[ColumnElement[bool], ...]:
         other = aliased(self.model)
         is_busy = select(other.id).where(
             other.congregation_id == self.model.congregation_id,
-            other.state == literal_column("'running'"),
+            other.state == _RUNNING,
         )
         is_queued = self.model.state == literal_column("'queued'")
         return (is_queued, self.model.run_at <= now, ~is_busy.exists())
@@ -295,7 +294,8 @@ class Progress(Generic[J]):
             raise JobCancelled
         row.error = row.error_code = row.error_said = None
         row.progress_done = row.progress_total or row.progress_done
-        _end(row, LongJobState.DONE, self.bench.clock())
+        with counted(session, self.jobs.lane, row, self.bench.clock()) as now:
+            _end(row, LongJobState.DONE, now)
         session.flush()
         return row
 

@@ -26,10 +26,19 @@ from tasks.executing.recording import patiently
 from tasks.holds.looking import closed
 from tasks.lane import COUNT_CAP, Backlog, Bench
 from tasks.models.admin_mail import AdminMail, AdminMailState
+from tasks.models.rollup import Measure
+from tasks.rollups.work import Work, note_work
 from tasks.window import Window
 
 logger = logging.getLogger(__name__)
 
+NAME: Final = "admin_mails"
+#: What becomes of an attempt, as it is counted.
+_OUTCOMES: Final = {
+    "sent": Measure.SUCCEEDED,
+    "retried": Measure.RETRIED,
+    "failed": Measure.FAILED,
+}
 #: Longer than the whole of one attempt, which ends within a minute.
 HOLD: Final = timedelta(minutes=3)
 #: Mails under way at once in one sweep.
@@ -38,6 +47,8 @@ PAUSES: Final = Pauses(first=timedelta(minutes=1), longest=timedelta(hours=1))
 #: With these pauses a mail is tried for about a day.
 ATTEMPTS: Final = 50
 _ERROR_MAX: Final = 500
+#: Stands for no congregation where the mail names one; it has no link to unsubscribe.
+_INSTALLATION: Final = UUID(int=0)
 _IS_PENDING: Final[ColumnElement[bool]] = AdminMail.state == literal_column("'pending'")
 
 
@@ -118,7 +129,7 @@ def _act(bench: Bench, mail: AdminMail) -> tuple[AdminMail, Outcome]:
         "text": f"{mail.body}\n\n{bench.console_url}{mail.path}\n",
         "look": {"sender": "Carillon"},
     }
-    envelope = Envelope(mail.id, mail.congregation_id, None)
+    envelope = Envelope(mail.id, mail.congregation_id or _INSTALLATION, None)
     try:
         return mail, bench.effects.mailer.send(message, envelope)
     except Exception:
@@ -133,7 +144,17 @@ def _settled(
 ) -> dict[UUID, str]:
     now = bench.clock()
     with bench.begin() as session:
-        return {mail.id: _settle(session, mail, what, now) for mail, what in acted}
+        words = {mail.id: _settle(session, mail, what, now) for mail, what in acted}
+        mails = [mail for mail, _ in acted if words[mail.id] != "lost"]
+        work = [_work(mail, words[mail.id], now) for mail in mails]
+        note_work(session, NAME, work, now)
+        return words
+
+
+def _work(mail: AdminMail, word: str, now: datetime) -> Work:
+    began = mail.run_at - HOLD
+    wait = began - mail.created_at if mail.attempt == 1 else None
+    return Work(mail.congregation_id, _OUTCOMES[word], wait, now - began)
 
 
 def _settle(session: Session, mail: AdminMail, outcome: Outcome, now: datetime) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -23,12 +23,20 @@ from tasks.crashpoints import reached
 from tasks.errors import EngineError
 from tasks.lane import COUNT_CAP, Backlog, Bench
 from tasks.models.engagement import Engagement, PassedBecause, WaitsFor
+from tasks.models.rollup import Measure
 from tasks.outreach import scheduling
 from tasks.outreach.announcing import announce
 from tasks.outreach.caps import within_caps
 from tasks.outreach.claiming import Due, claim, is_due
+from tasks.rollups.work import Work, note_work
 
 NAME: Final = "contact_due"
+#: What becomes of an engagement, as it is counted.
+_OUTCOMES: Final = {
+    "announced": Measure.SUCCEEDED,
+    "passed": Measure.SKIPPED,
+    "set_aside": Measure.FAILED,
+}
 #: Ids of engagements by what became of them.
 _Ended = defaultdict[str, list[UUID]]
 
@@ -111,7 +119,31 @@ def _settle(session: Session, due: Sequence[Due], now: datetime) -> _Ended:
             scheduling.set_aside(one.row, trouble, now)
         scheduling.touch(one.row, now)
         ended["announced" if trouble is None else "set_aside"].append(one.row.id)
+    _note(session, due, ended, now)
     return ended
+
+
+def _note(session: Session, due: Sequence[Due], ended: _Ended, now: datetime) -> None:
+    """Count what did not just go on waiting."""
+    became = {id_: word for word, ids in ended.items() for id_ in ids}
+    note_work(
+        session,
+        NAME,
+        [
+            Work(
+                each.row.congregation_id,
+                _OUTCOMES[word],
+                _wait(each, now),
+            )
+            for each in due
+            if (word := became[each.row.id]) in _OUTCOMES
+        ],
+        now,
+    )
+
+
+def _wait(due: Due, now: datetime) -> timedelta | None:
+    return now - due.wake_at if due.wake_at is not None else None
 
 
 def _stays(due: Due, now: datetime, ended: _Ended) -> bool:

@@ -20,10 +20,13 @@ from sqlalchemy.orm import Session
 from tasks.bulk import among
 from tasks.lane import COUNT_CAP, Backlog, Bench
 from tasks.models.outbox import OutboxEntry
+from tasks.models.rollup import Measure
+from tasks.rollups.work import Work, note_work
 from tasks.webhooks.fanout import fan_out
 
 logger = logging.getLogger(__name__)
 
+NAME: Final = "fanout"
 #: An entry that failed waits so long; each further failure doubles it.
 FIRST_WAIT: Final = timedelta(minutes=1)
 LONGEST_WAIT: Final = timedelta(hours=1)
@@ -74,7 +77,7 @@ def _together(bench: Bench, limit: int) -> FanoutSweep:
     now = bench.clock()
     with bench.begin() as session:
         entries = due(session, now, limit)
-        made = fan_out(session, entries, now) if entries else []
+        made = _fan_out(session, entries, now) if entries else []
     return FanoutSweep(
         fanned_out=tuple(entry.id for entry in entries),
         deliveries=tuple(made),
@@ -93,13 +96,27 @@ def _one_by_one(bench: Bench, limit: int) -> FanoutSweep:
         for id_ in ids:
             try:
                 with session.begin_nested():
-                    made += fan_out(session, _again(session, id_), now)
+                    made += _fan_out(session, _again(session, id_), now)
                 done.append(id_)
             except Exception as error:
                 logger.exception("fanout.set_aside", extra={"entry": str(id_)})
                 _set_aside(session, id_, error, now)
                 aside.append(id_)
     return FanoutSweep(tuple(done), tuple(made), tuple(aside), len(ids) == limit)
+
+
+def _fan_out(
+    session: Session, entries: Sequence[OutboxEntry], now: datetime
+) -> list[UUID]:
+    """Fan out and count it."""
+    work = [_work(entry, now) for entry in entries]
+    note_work(session, NAME, work, now)
+    return fan_out(session, entries, now)
+
+
+def _work(entry: OutboxEntry, now: datetime) -> Work:
+    wait = None if entry.failures else now - entry.run_at
+    return Work(entry.congregation_id, Measure.SUCCEEDED, wait)
 
 
 def _again(session: Session, id_: UUID) -> Sequence[OutboxEntry]:
@@ -111,6 +128,7 @@ def _again(session: Session, id_: UUID) -> Sequence[OutboxEntry]:
 def _set_aside(session: Session, id_: UUID, error: Exception, now: datetime) -> None:
     for entry in _again(session, id_):
         wait = min(FIRST_WAIT * (1 << min(entry.failures, 10)), LONGEST_WAIT)
+        note_work(session, NAME, [Work(entry.congregation_id, Measure.RETRIED)], now)
         entry.failures += 1
         entry.run_at = now + wait
         entry.error = f"{type(error).__name__}: {error}"[:_ERROR_MAX]

@@ -21,11 +21,14 @@ from sqlalchemy.orm import Session
 from tasks.errors import InvalidInput
 from tasks.lane import COUNT_CAP, Backlog, Bench
 from tasks.models.feed import Feed
+from tasks.models.rollup import Measure
+from tasks.rollups.work import Work, note_work
 from tasks.sources.feed import absorb
 from tasks.sources.feed_items import FeedContent
 from tasks.sources.feed_xml import NotAFeed, read_feed
 from tasks.sources.fetching import Answer, Fetched, NotFetched, NotModified
 
+NAME: Final = "feeds"
 #: Between two looks at a feed that answers well.
 EVERY: Final = timedelta(minutes=15)
 #: The longest wait after failures; each doubles the wait before.
@@ -129,6 +132,15 @@ def settle(session: Session, held: Claim, got: _Got, *, now: datetime) -> str:
     ).first()
     if feed is None or feed.lease_until is None:
         return "lost"
+    began, due_at = feed.lease_until - LEASE, feed.due_at
+    word = _settle(session, feed, got, now)
+    outcome = Measure.FAILED if word == "failed" else Measure.SUCCEEDED
+    work = Work(feed.congregation_id, outcome, began - due_at, now - began)
+    note_work(session, NAME, [work], now)
+    return word
+
+
+def _settle(session: Session, feed: Feed, got: _Got, now: datetime) -> str:
     feed.lease_until = None
     feed.checked_at = now
     if isinstance(got, NotFetched):

@@ -19,9 +19,12 @@ from sqlalchemy.orm import Session
 from tasks.crashpoints import reached
 from tasks.lane import COUNT_CAP, Backlog, Bench
 from tasks.models.operation import OPEN, Operation, OperationState
+from tasks.models.rollup import Measure
 from tasks.operations.pieces import work
 from tasks.operations.seeing import within_scope
+from tasks.rollups.work import Work, note_work
 
+NAME: Final = "operations"
 TRIES_MAX: Final = 5
 
 
@@ -51,7 +54,7 @@ def sweep(bench: Bench, limit: int) -> OperationSweep:
         )
         if operation is None or operation.state is not OperationState.RUNNING:
             return OperationSweep(is_full=True)  # it was stopped a moment ago
-        is_over = work(session, operation, now=now, limit=limit)
+        is_over = _work(session, operation, now=now, limit=limit)
         session.flush()
         reached("in_operation")
     if is_over:
@@ -70,6 +73,19 @@ def backlog(session: Session, now: datetime) -> Backlog:
             select(func.min(Operation.touched_at)).where(is_open)
         ),
     )
+
+
+def _work(session: Session, operation: Operation, *, now: datetime, limit: int) -> bool:
+    """Do the next piece and count its rows; returns whether it was the last."""
+    n_changed, n_skipped = operation.n_changed, operation.n_skipped
+    is_over = work(session, operation, now=now, limit=limit)
+    of = operation.congregation_id
+    counted = (
+        Work(of, Measure.SUCCEEDED, n=operation.n_changed - n_changed),
+        Work(of, Measure.SKIPPED, n=operation.n_skipped - n_skipped),
+    )
+    note_work(session, NAME, counted, now)
+    return is_over
 
 
 def _claim(session: Session, bench: Bench, now: datetime) -> tuple[UUID, bool] | None:

@@ -1,9 +1,10 @@
 """Rollups: what has ended is counted by hour and by day, for charts and budgets.
 
-Fed by every transaction that ends attempts or scheduled jobs (``note_ended``).  Shape:
-one transaction that adds to the counts and removes what it has counted, so a worker
-that dies loses nothing and counts nothing twice.  No table is read to its end: what is
-counted is found by its key.
+Fed by every transaction that ends attempts or scheduled jobs (``note_ended``), or does
+the work of a lane that keeps no attempts (``note_work``).  Shape: one transaction that
+adds to the counts and removes what it has counted, so a worker that dies loses nothing
+and counts nothing twice.  No table is read to its end: what is counted is found by its
+key.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from tasks.rollups.adding import add
 from tasks.rollups.counting import Place, count
 from tasks.rollups.ended import Key, unpacked
 from tasks.rollups.warning import look_at_budgets
+from tasks.rollups.work import noted_work
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +47,12 @@ def sweep(bench: Bench, limit: int) -> RollupsSweep:
             .limit(limit)
             .with_for_update(skip_locked=True)
         ).all()
-        for _, kind, packed in rows:
-            keys[kind].extend(unpacked(packed))
         counted: Counter[Place] = Counter()
+        for _, kind, packed in rows:
+            if kind is EndedKind.WORK:
+                counted += noted_work(packed)
+            else:
+                keys[kind].extend(unpacked(packed))
         for kind, some in keys.items():
             counted += count(session, kind, some)
         add(session, counted)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
+from uuid import UUID
 
-from sqlalchemy import Index, String, UniqueConstraint, text
+from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from tasks.clock import utcnow
-from tasks.models.base import Base, Id, OfCongregation, word
+from tasks.models.base import Base, Id, word
 
 _IS_PENDING = "state = 'pending'"
 
@@ -22,7 +23,7 @@ class AdminMailState(StrEnum):
     FAILED = "failed"  # refused for good, or tried for too long
 
 
-class AdminMail(OfCongregation, Base):
+class AdminMail(Base):
     """One mail for one admin; written with what it tells of, sent by its lane."""
 
     __tablename__ = "admin_mails"
@@ -38,6 +39,10 @@ class AdminMail(OfCongregation, Base):
         ),
     )
 
+    #: None: it concerns the installation, not one congregation.
+    congregation_id: Mapped[UUID | None] = mapped_column(
+        ForeignKey("congregations.id"), sort_order=-1
+    )
     id: Mapped[Id]
     #: What it tells of, so that one thing is told to one admin once.
     key: Mapped[str] = mapped_column(String(120))

@@ -19,6 +19,8 @@ class _Promise:
     seconds: Mapped[int]  # one of the rollups' BOUNDS
     #: When admins were told that it is nearly used up; None: it is not.
     warned_at: Mapped[datetime | None]
+    #: When they were told that it is broken; None: it is not.
+    broken_at: Mapped[datetime | None]
     updated_at: Mapped[datetime] = mapped_column(default=utcnow)
 
 

@@ -52,11 +52,12 @@ class Telling:
 
 
 def mail_admins(
-    session: Session, congregation_id: UUID, telling: Telling, now: datetime
+    session: Session, congregation_id: UUID | None, telling: Telling, now: datetime
 ) -> int:
     """Write a mail for each admin who may see a congregation; returns how many.
 
-    Goes out after the commit, and not at all on a rollback.  Caller commits.
+    ``None``: it concerns the installation, and those who see all of it.  Goes out after
+    the commit, and not at all on a rollback.  Caller commits.
     """
     rows = [
         {
@@ -84,8 +85,8 @@ def mail_admins(
     return len(made)
 
 
-def admin_addresses(session: Session, congregation_id: UUID) -> Sequence[str]:
-    """Return the addresses of the active admins who may see a congregation."""
+def admin_addresses(session: Session, congregation_id: UUID | None) -> Sequence[str]:
+    """Return the addresses of the active admins who may see a congregation, or all."""
     sees_it = select(OPERATOR_CONGREGATIONS.c.operator_id).where(
         OPERATOR_CONGREGATIONS.c.operator_id == OPERATORS.c.id,
         OPERATOR_CONGREGATIONS.c.congregation_id == congregation_id,

@@ -28,9 +28,10 @@ def add(session: Session, counted: Mapping[Place, int]) -> None:
 
     Two may add at once: what one adds, the other does not overwrite.  Caller commits.
     """
+    of_houses = {place: n for place, n in counted.items() if place.congregation_id}
     of_rules = {place: n for place, n in counted.items() if place.rule_id}
     _add(session, LaneRollup, _LANES, counted.items())
-    _add(session, CongregationRollup, _HOUSES, counted.items())
+    _add(session, CongregationRollup, _HOUSES, of_houses.items())
     _add(session, RuleRollup, _RULES, of_rules.items())
 
 

@@ -55,6 +55,11 @@ class Burn:
         return self.n >= COUNTED_MIN
 
     @property
+    def breaks(self) -> bool:
+        """Whether more were late than promised."""
+        return self.is_telling and self.used >= 1
+
+    @property
     def warns(self) -> bool:
         """Whether somebody ought to look before it breaks, or because it broke."""
         return self.is_telling and self.used >= WARN_FROM

@@ -28,12 +28,20 @@ from tasks.models.document import (
     ThumbnailReason,
     ThumbnailState,
 )
+from tasks.models.rollup import Measure
+from tasks.rollups.work import Work, note_work
 from tasks.storage import key_of
 
 #: Longer than fetching the file and the renderer's patience together.
 LEASE: Final = timedelta(seconds=75)
 TRIES: Final = 3
 PAUSES: Final = Pauses(first=timedelta(seconds=5), longest=timedelta(minutes=5))
+#: What becomes of a try, as it is counted.
+_OUTCOMES: Final = {
+    "made": Measure.SUCCEEDED,
+    "retried": Measure.RETRIED,
+    "failed": Measure.FAILED,
+}
 _S = ThumbnailState
 #: In the words of the partial index, so that both databases use it.
 _WAITS: Final = StoredFile.thumbnail_state.in_(
@@ -63,6 +71,8 @@ def claim_next(session: Session, now: datetime) -> Claim | None:
             file.failures += 1
             if file.failures >= TRIES:
                 _give_up(session, file, ThumbnailReason.WORKER_VANISHED, now)
+                gone = Work(file.congregation_id, Measure.FAILED)
+                note_work(session, LANE, [gone], now)
                 continue
         file.thumbnail_state = _S.PENDING
         file.attempt += 1
@@ -91,11 +101,17 @@ def settle(
     if file is None or file.lease_until is None:
         loose_files.drop(session, claim.picture_key, now)
         return "lost"
+    began = file.lease_until - LEASE
+    wait = None if file.failures else began - file.run_at
     if isinstance(got, Picture):
         _keep(session, file, claim, got, now)
-        return "made"
-    loose_files.drop(session, claim.picture_key, now)
-    return _fail(session, file, got, now)
+        word = "made"
+    else:
+        loose_files.drop(session, claim.picture_key, now)
+        word = _fail(session, file, got, now)
+    work = Work(file.congregation_id, _OUTCOMES[word], wait, now - began)
+    note_work(session, LANE, [work], now)
+    return word
 
 
 def ask_again(session: Session, file_ids: Sequence[UUID], now: datetime) -> int:

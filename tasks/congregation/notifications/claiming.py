@@ -15,6 +15,7 @@ from tasks.automation.actions.base import Message
 from tasks.bulk import among
 from tasks.congregation.notifications.concluding import conclude
 from tasks.congregation.notifications.drafting import Ask, Draft, drafts
+from tasks.congregation.notifications.telling import LANE
 from tasks.holds.looking import closed
 from tasks.lane import Bench
 from tasks.models.hold import Channel
@@ -25,6 +26,8 @@ from tasks.models.notification import (
     Notification,
 )
 from tasks.models.reason import Reason
+from tasks.models.rollup import Measure
+from tasks.rollups.work import Work, note_work
 
 #: Longer than the whole of one attempt, which ends within a minute.
 LEASE: Final = timedelta(minutes=3)
@@ -86,6 +89,8 @@ def claim(session: Session, bench: Bench, *, limit: int) -> Claimed:
             continue
         of = mail.congregation_id
         held.append(Held(mail.id, of, mail.attempt, draft.message))
+    nothing = [Work(mail.congregation_id, Measure.SKIPPED) for mail in skipped]
+    note_work(session, LANE, nothing, now)
     conclude(session, [mail.digest_id for mail in skipped], now)
     return Claimed(held, [mail.id for mail in skipped])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from tasks import doorbell
 from tasks.automation.actions.base import Outcome
 from tasks.automation.own import Happening, report
-from tasks.congregation.notifications.claiming import Held
+from tasks.congregation.notifications.claiming import LEASE, Held
 from tasks.congregation.notifications.concluding import conclude
 from tasks.congregation.notifications.judging import judge
 from tasks.congregation.notifications.telling import LANE
@@ -24,10 +24,20 @@ from tasks.models.notification import (
     Notification,
 )
 from tasks.models.reason import SENTENCES, Reason
+from tasks.models.rollup import Measure
+from tasks.rollups.work import Work, note_work
 
 #: A mail that was under way in so many workers when they died is not tried again.
 CRASHES_MAX: Final = 3
 _ERROR_MAX: Final = 500
+_Took = tuple[timedelta | None, timedelta | None]  # wait, run
+#: What an attempt has come to, as it is counted.
+_OUTCOMES: Final = {
+    MailState.SENT: Measure.SUCCEEDED,
+    MailState.FAILED: Measure.FAILED,
+    MailState.SKIPPED: Measure.SKIPPED,
+    MailState.PENDING: Measure.RETRIED,
+}
 _VANISHED: Final = "The worker vanished while it was sending; it may have arrived."
 _IS_RUNNING: Final = DigestMail.state == literal_column("'running'")
 
@@ -56,12 +66,15 @@ def settle(session: Session, held: Held, outcome: Outcome, now: datetime) -> str
         asked_at=mail.asked_at,
         now=now,
     )
+    took = _took(mail, now)
     mail.failures += verdict.is_failure
     # PostgreSQL refuses NUL in text; a mail server may well send it.
     mail.error = (verdict.error or "").replace("\x00", " ")[:_ERROR_MAX] or None
     if verdict.run_at is not None:
         mail.run_at = verdict.run_at
     mail.move_to(verdict.state, at=now, reason=verdict.reason)
+    if verdict.is_failure or mail.state is not MailState.PENDING:  # else: it waits on
+        _note(session, mail, took, now)
     _ended(session, [mail], now)
     return "retried" if mail.state is MailState.PENDING else mail.state.value
 
@@ -79,6 +92,7 @@ def take_back(session: Session, now: datetime, limit: int) -> list[UUID]:
         .with_for_update(skip_locked=True)
     ).all()
     for mail in overdue:
+        took = _took(mail, now)
         mail.crashes += 1
         if mail.crashes >= CRASHES_MAX:
             mail.error = SENTENCES[Reason.WORKER_CRASHES]
@@ -86,10 +100,30 @@ def take_back(session: Session, now: datetime, limit: int) -> list[UUID]:
         else:
             mail.error, mail.run_at = _VANISHED, now
             mail.move_to(MailState.PENDING, at=now)
+        _note(session, mail, took, now)
     if overdue:
         doorbell.ask(session, LANE)
         _ended(session, overdue, now)
     return [mail.id for mail in overdue]
+
+
+def _took(mail: DigestMail, now: datetime) -> _Took:
+    """Return how long it waited for its first attempt, and how long this one ran."""
+    if mail.lease_until is None:
+        return None, None
+    began = mail.lease_until - LEASE
+    return began - mail.asked_at if mail.attempt == 1 else None, now - began
+
+
+def _note(
+    session: Session,
+    mail: DigestMail,
+    took: _Took,
+    now: datetime,
+) -> None:
+    """Count what an attempt has come to."""
+    work = Work(mail.congregation_id, _OUTCOMES[mail.state], *took)
+    note_work(session, LANE, [work], now)
 
 
 def _ended(session: Session, mails: Sequence[DigestMail], now: datetime) -> None:

@@ -1745,7 +1745,7 @@ def upgrade() -> None:
         )
     op.create_table(
         "admin_mails",
-        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("congregation_id", sa.Uuid(), nullable=True),
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("key", sa.String(length=120), nullable=False),
         sa.Column("address", sa.String(length=255), nullable=False),

@@ -1316,6 +1316,7 @@ def upgrade() -> None:
         sa.Column("per_mille", sa.Integer(), nullable=False),
         sa.Column("seconds", sa.Integer(), nullable=False),
         sa.Column("warned_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("broken_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("lane", name=op.f("pk_lane_budgets")),
     )
@@ -1326,6 +1327,7 @@ def upgrade() -> None:
         sa.Column("per_mille", sa.Integer(), nullable=False),
         sa.Column("seconds", sa.Integer(), nullable=False),
         sa.Column("warned_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("broken_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(
             ["congregation_id"],

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session, sessionmaker
 
+from dashboard.operators.models import operator_congregations
 from tasks.errors import InvalidInput, NotFound
 from tasks.lanes import rollups
 from tasks.models import (
@@ -24,7 +25,7 @@ from tasks.operations.budgets import Promise, set_lane_budget, set_rule_budget
 from tasks.rollups.adding import add
 from tasks.rollups.burning import burns
 from tasks.rollups.counting import Place
-from tasks.rollups.warning import QUIET_FOR
+from tasks.rollups.warning import BETWEEN, QUIET_FOR
 from tests.support import factories
 from tests.support.factories import NOW
 from tests.support.fakes import FakePost, bench
@@ -85,16 +86,65 @@ def test_admins_are_told_once_before_it_breaks(make_session: Sessions) -> None:
         _waited(session, rule, NOW, 0, 1)  # 80 %
     _sweep(make_session)
     _sweep(make_session)
-    (mail,) = _mails(make_session)
-    assert "nearly used up" in mail.subject
-    assert "4 of 100" in mail.body
-    assert mail.path == f"/rules/{rule}"
+    mails = _mails(make_session)
+    assert {mail.path for mail in mails} == {
+        f"/rules/{rule}",
+        "/lanes/executions#budget",
+    }
+    for mail in mails:
+        assert "nearly used up" in mail.subject
+        assert "4 of 100" in mail.body
     with make_session() as session:
         assert session.get_one(RuleBudget, rule).warned_at == NOW
         assert session.get_one(LaneBudget, "executions").warned_at == NOW
     _sweep(make_session, NOW + timedelta(days=8) + QUIET_FOR)
     with make_session() as session:
         assert session.get_one(RuleBudget, rule).warned_at is None
+
+
+def test_admins_are_told_once_more_when_it_breaks(make_session: Sessions) -> None:
+    rule = _rule(make_session)
+    with make_session.begin() as session:
+        operator(session, "ada@example.org", "admin")
+        _waited(session, rule, NOW, 96, 4)
+    _sweep(make_session)
+    with make_session.begin() as session:
+        _waited(session, rule, NOW, 0, 3)
+    _sweep(make_session, NOW + BETWEEN / 2)
+    assert len(_mails(make_session)) == 2, "not so soon after the warning"
+    for at in (BETWEEN, BETWEEN + QUIET_FOR, 3 * QUIET_FOR):
+        _sweep(make_session, NOW + at)
+    told = [mail.subject for mail in _mails(make_session)]
+    assert sum("more often than promised" in subject for subject in told) == 2
+    assert len(told) == 4
+    with make_session.begin() as session:
+        _waited(session, rule, NOW + 3 * QUIET_FOR, 900, 0)
+    _sweep(make_session, NOW + 4 * QUIET_FOR)
+    with make_session() as session:
+        budget = session.get_one(RuleBudget, rule)
+        assert (budget.warned_at, budget.broken_at) == (None, None)
+
+
+def test_what_breaks_at_once_is_told_once(make_session: Sessions) -> None:
+    rule = _rule(make_session)
+    with make_session.begin() as session:
+        operator(session, "ada@example.org", "admin")
+        own = session.get_one(Rule, rule).congregation_id
+        one = operator(session, "one@example.org", "admin", sees_all=False)
+        session.execute(
+            operator_congregations.insert(),
+            {"operator_id": one.id, "congregation_id": own},
+        )
+        _waited(session, rule, NOW, 50, 50)
+    for at in (timedelta(0), BETWEEN):
+        _sweep(make_session, NOW + at)
+    told = {(mail.address, mail.path.split("/")[1]) for mail in _mails(make_session)}
+    assert told == {
+        ("ada@example.org", "rules"),
+        ("ada@example.org", "lanes"),
+        ("one@example.org", "rules"),
+    }
+    assert len(_mails(make_session)) == 3
 
 
 def test_a_few_late_ones_alarm_nobody(make_session: Sessions) -> None:
