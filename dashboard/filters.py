@@ -9,6 +9,7 @@ from typing import Final
 from flask import Flask, g
 
 from dashboard.states import look
+from dashboard.tallies import AtLeast
 from dashboard.web import icon
 from dashboard.zones import here, zone_sign
 from tasks.clock import utcnow
@@ -99,12 +100,16 @@ def duration(span: timedelta, parts: int = 2) -> str:
 
 
 def number(count: int, cap: int | None = None) -> str:
-    r"""Return a count with thin gaps; one that reached its cap says "or more".
+    r"""Return a count with thin gaps; one that stopped early says "or more".
 
     >>> number(1234567), number(10000, cap=10000)
     ('1\u202f234\u202f567', '10\u202f000+')
+    >>> number(AtLeast(12)), number(AtLeast(0))
+    ('12+', '?')
     """
     text = written(count)
+    if isinstance(count, AtLeast):
+        return f"{text}+" if count else "?"
     return f"{text}+" if cap is not None and count >= cap else text
 
 

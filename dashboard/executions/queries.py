@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
 from dashboard.deeds import deeds
 from dashboard.executions.lines import Line, lines
 from dashboard.executions.tries import Try, tries
 from dashboard.paging import Page, paginate
+from dashboard.tallies import tally
 from tasks.clock import utcnow
 from tasks.errors import NotFound
-from tasks.lane import COUNT_CAP
 from tasks.models import (
     Attempt,
     AttemptOutcome,
@@ -37,6 +37,8 @@ from tasks.operations.undoing_cancel import can_undo
 from tasks.outbound import layout
 from tasks.saying import say
 
+#: States that have an index of their own.
+_INDEXED: Final = frozenset(ExecutionState) - {ExecutionState.SUCCEEDED}
 #: Counting what is new stops here.
 NEW_MAX: Final = 100
 #: Executions that repeat one, as far as its page names them.
@@ -99,16 +101,14 @@ def by_ids(session: Session, ids: Sequence[UUID]) -> list[Line]:
     return [Line(*row) for row in rows]
 
 
-def counts(session: Session, matching: Matching) -> Mapping[ExecutionState, int]:
-    """Return how many match in each state, each up to ``COUNT_CAP``; one query."""
-    columns = []
-    for state in ExecutionState:
-        of_state = replace(matching, state=state)
-        some = narrow(select(Execution.id), Execution, of_state).limit(COUNT_CAP)
-        counted = select(func.count()).select_from(some.subquery())
-        columns.append(counted.scalar_subquery())
-    row = session.execute(select(*columns)).one()
-    return dict(zip(ExecutionState, row, strict=True))
+def counts(
+    session: Session, matching: Matching, shown: Sequence[Line] = ()
+) -> Mapping[ExecutionState, int]:
+    """Return how many match in each state, some as lower bounds (``tallies``)."""
+    states = [line.execution.state for line in shown]
+    return tally(
+        session, Execution, ExecutionState, matching, indexed=_INDEXED, shown=states
+    )
 
 
 def n_newer(session: Session, matching: Matching, than: datetime) -> int:

@@ -46,7 +46,7 @@ def index() -> str:
         fragment="executions/_list.html",
         form=form,
         page=page,
-        counts=queries.counts(session, matching),
+        counts=queries.counts(session, matching, page.rows),
         watch=_watch(page.rows, form, now, _newest(page.rows, form, now)),
         n_new=0,
         window=SEARCH_WINDOW,

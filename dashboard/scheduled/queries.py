@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from dashboard.deeds import deeds
 from dashboard.paging import Page, paginate
 from dashboard.scheduled.lines import Line, lines
+from dashboard.tallies import tally
 from tasks.errors import NotFound
-from tasks.lane import COUNT_CAP
 from tasks.models import (
     AuditEntry,
     Decision,
@@ -58,16 +58,14 @@ def by_ids(session: Session, ids: Sequence[UUID]) -> list[Line]:
     return [Line(*row) for row in rows]
 
 
-def counts(session: Session, matching: Matching) -> Mapping[JobState, int]:
-    """Return how many match in each state, each up to ``COUNT_CAP``; one query."""
-    columns = []
-    for state in JobState:
-        of_state = replace(matching, state=state)
-        some = narrow(select(ScheduledJob.id), ScheduledJob, of_state).limit(COUNT_CAP)
-        counted = select(func.count()).select_from(some.subquery())
-        columns.append(counted.scalar_subquery())
-    row = session.execute(select(*columns)).one()
-    return dict(zip(JobState, row, strict=True))
+def counts(
+    session: Session, matching: Matching, shown: Sequence[Line] = ()
+) -> Mapping[JobState, int]:
+    """Return how many match in each state, some as lower bounds (``tallies``)."""
+    states = [line.job.state for line in shown]
+    return tally(
+        session, ScheduledJob, JobState, matching, indexed=set(JobState), shown=states
+    )
 
 
 def detail(session: Session, job_id: UUID) -> Detail:

@@ -41,7 +41,7 @@ def index() -> str:
         fragment="scheduled/_list.html",
         form=form,
         page=page,
-        counts=queries.counts(session, matching),
+        counts=queries.counts(session, matching, page.rows),
         watch=watch(".live", page.rows, form.query(), now=now),
         window=SEARCH_WINDOW,
     )
