@@ -1,7 +1,7 @@
 """``python -m bench [WHAT ...]``: measure, and write each figure to the note.
 
-Without WHAT: everything but ``size`` and ``sync``, whose millions of rows take long to
-make, and ``peers``, which have to be installed.  ``make bench`` calls it.
+Without WHAT: everything but ``size``, ``pages`` and ``sync``, whose millions of rows
+take long to make, and ``peers``, which have to be installed.  ``make bench`` calls it.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ SECTIONS: Final = {
     "web": "web",
     "sync": "syncing",
     "size": "size",
+    "pages": "pages",
 }
 _USUAL: Final = tuple(
-    name for name in SECTIONS if name not in {"size", "peers", "sync"}
+    name for name in SECTIONS if name not in {"size", "pages", "peers", "sync"}
 )
 #: Settings that the command in the note shows, when they were given.
 _SHOWN: Final = (
@@ -40,6 +41,7 @@ _SHOWN: Final = (
     "LIMIT",
     "SWEEPS",
     "SIZES",
+    "VISITS",
     "ADDRESSES",
 )
 

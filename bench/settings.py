@@ -28,6 +28,11 @@ SIZES: Final = tuple(
     int(size)
     for size in (os.environ.get("SIZES") or "10000,1000000,5000000").split(",")
 )
+#: Executions of the houses whose pages are visited, and how often each is.
+PAGE_SIZES: Final = tuple(
+    int(size) for size in (os.environ.get("SIZES") or "10000,1000000").split(",")
+)
+PAGE_VISITS: Final = _number("VISITS", 20)
 
 
 def say(words: str) -> None:

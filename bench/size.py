@@ -103,12 +103,17 @@ def _in_turn(works: Sequence[Callable[[], object]], repeats: int) -> list[Times]
 
 
 @contextmanager
-def console(engine: Engine) -> Iterator[FlaskClient]:
-    """Return a browser in which an operator of all congregations is logged in."""
+def console(engine: Engine, folder: Path | None = None) -> Iterator[FlaskClient]:
+    """Return a browser in which an operator of all congregations is logged in.
+
+    Args:
+        engine: the installation's database.
+        folder: where it keeps its files; None: it has none.
+    """
     with sessions(engine).begin() as session:
         create_operator(session, EMAIL, PASSWORD, "admin")
-    with tempfile.TemporaryDirectory(prefix="carillon-bench-") as folder:
-        environ = environment(engine.url, None, Path(folder))
+    with tempfile.TemporaryDirectory(prefix="carillon-bench-") as empty:
+        environ = environment(engine.url, None, folder or Path(empty))
         app = create_app(
             Config.from_environ(environ | {"BASE_URL": "http://localhost"})
         )
