@@ -76,6 +76,7 @@ _OF_NOBODY: Final = ("healthz", "security.login", "security.verify")
 _ONE_OF: Final[Mapping[str, Sequence[str]]] = {
     "list_name": ("executions", "scheduled", "events", "deliveries"),
     "name": ("executions", "deliveries", "email"),
+    "verb": ("wake", "stop", "pause", "resume"),
 }
 
 
@@ -85,16 +86,15 @@ def visits(app: Flask, ids: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     Args:
         ids: the values that addresses name, by the names of the routes' arguments.
     """
-    with app.test_request_context():
-        for route in app.url_map.iter_rules():
-            if not _is_page(route):
-                continue
-            for values in _values(route, ids):
-                path = _path(app, route, values)
-                yield route.endpoint, path
-                for asked in ASKED.get(route.endpoint, ()):
-                    told = {key: text.format_map(ids) for key, text in asked.items()}
-                    yield route.endpoint, f"{path}?{urlencode(told)}"
+    for route in app.url_map.iter_rules():
+        if not _is_page(route):
+            continue
+        for values in _values(route, ids):
+            path = _path(app, route, values)
+            yield route.endpoint, path
+            for asked in ASKED.get(route.endpoint, ()):
+                told = {key: text.format_map(ids) for key, text in asked.items()}
+                yield route.endpoint, f"{path}?{urlencode(told)}"
 
 
 def _is_page(route: Rule) -> bool:
