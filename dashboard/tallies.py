@@ -38,6 +38,11 @@ class AtLeast(int):
         return f"AtLeast({int(self)})"
 
 
+def capped(n: int, cap: int) -> int:
+    """Return a count that stopped at ``cap`` as what it is."""
+    return n if n < cap else AtLeast(n)
+
+
 def tally(
     session: Session,
     model: Model,

@@ -11,7 +11,7 @@ from uuid import UUID
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from tasks.lane import COUNT_CAP
+from dashboard.tallies import LOOKED_AT
 from tasks.models import Execution, ExecutionState, ScheduledJob
 from tasks.models.base import born_from
 from tasks.operations.matching import is_state
@@ -30,7 +30,7 @@ class Fate:
 
     @property
     def n(self) -> int:
-        """How many executions were counted; ``COUNT_CAP`` means that or more."""
+        """How many executions were counted; ``LOOKED_AT`` means that or more."""
         return sum(self.by_state.values())
 
     @property
@@ -51,16 +51,16 @@ class Fate:
     @property
     def is_capped(self) -> bool:
         """Whether older ones within the span were not counted."""
-        return self.n >= COUNT_CAP
+        return self.n >= LOOKED_AT
 
 
 def fate(session: Session, rule_id: UUID, *, now: datetime) -> Fate:
-    """Return how a rule fared; two queries, at most ``COUNT_CAP`` rows read."""
+    """Return how a rule fared; two queries, at most ``LOOKED_AT`` rows read."""
     newest = (
         select(Execution.state)
         .where(Execution.rule_id == rule_id, Execution.id >= born_from(now - SPAN))
         .order_by(Execution.id.desc())
-        .limit(COUNT_CAP)
+        .limit(LOOKED_AT)
         .subquery()
     )
     counted = session.execute(

@@ -20,11 +20,13 @@ from dashboard.rules.scope import applies_to, places
 from dashboard.rules.sentences import later, sentence, timing
 from dashboard.rules.step_sentences import followed
 from dashboard.security import actor, require
+from dashboard.tallies import capped
 from dashboard.web import render
 from tasks.automation.calendar import count_coming
 from tasks.automation.triggers import TRIGGERS
 from tasks.clock import utcnow
 from tasks.config import Config
+from tasks.lane import COUNT_CAP
 from tasks.operations import rules
 from tasks.operations.rule_rows import RuleSaved
 from tasks.saying import say, say_many
@@ -61,7 +63,8 @@ def detail(rule_id: UUID) -> str:
     """Show what a rule does, what it did, and what it is about to do."""
     session, now = db.session(), utcnow()
     row = queries.rule(session, rule_id)
-    n_jobs, n_executions = rules.count_pending(session, rule_id)
+    waiting = rules.count_pending(session, rule_id)
+    n_jobs, n_executions = (capped(n, COUNT_CAP) for n in waiting)
     noes = history.recent_noes(session, rule_id)
     return render(
         "rules/detail.html",

@@ -7,11 +7,12 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Update, func, select, update
+from sqlalchemy import Update, select, update
 from sqlalchemy.orm import Session
 
 from tasks.automation.following import follow
 from tasks.errors import InvalidInput
+from tasks.lane import COUNT_CAP
 from tasks.models import (
     Execution,
     ExecutionState,
@@ -21,6 +22,8 @@ from tasks.models import (
     ScheduledJob,
 )
 from tasks.operations.audit import Actor
+from tasks.operations.bulk import count
+from tasks.operations.matching import is_state
 from tasks.operations.rule_rows import RuleSaved, audit, facts, find_rule, new_secret
 from tasks.operations.rule_secrets import needs_signing
 from tasks.saying import say
@@ -121,14 +124,19 @@ def rotate_secret(
 
 
 def count_pending(session: Session, rule_id: UUID) -> tuple[int, int]:
-    """Return how many scheduled jobs and executions a deletion would cancel."""
-    jobs = select(func.count()).where(
-        ScheduledJob.rule_id == rule_id, ScheduledJob.state == JobState.PENDING
-    )
-    executions = select(func.count()).where(
-        Execution.rule_id == rule_id, Execution.state == ExecutionState.PENDING
-    )
-    return session.scalar(jobs) or 0, session.scalar(executions) or 0
+    """Return how many scheduled jobs and executions a deletion would cancel.
+
+    Each up to ``COUNT_CAP``, which means that or more.
+    """
+    # The congregation and a written state: what waits is in an index of few rows.
+    of = select(Rule.congregation_id).where(Rule.id == rule_id).scalar_subquery()
+    found = []
+    for model in (ScheduledJob, Execution):
+        waits = (model.congregation_id == of, is_state(model, "pending"))
+        some = select(model.id).where(model.rule_id == rule_id, *waits)
+        found.append(count(session, some, COUNT_CAP))
+    n_jobs, n_executions = found
+    return n_jobs, n_executions
 
 
 def _cancel_pending(session: Session, rule: Rule, now: datetime) -> tuple[int, int]:
