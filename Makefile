@@ -21,11 +21,12 @@ run: $(VENV)/.run $(if $(DEMO),$(VENV)/.demo) ## Start console and worker (DEMO=
 	@exec $(BIN)/carillon run $(if $(DEMO),--demo)
 
 test: $(VENV)/.dev ## Run every test, with a real PostgreSQL and a real Redis
-	@$(BIN)/python -m pytest $(if $(TESTS),$(TESTS),-n 3 --dist loadfile)
+	@$(BIN)/python -m pytest $(if $(TESTS),$(TESTS),-n 3 --dist loadfile --no-loadscope-reorder)
 
 screens: $(VENV)/.dev ## Make the pictures of README and docs anew
 	@mkdir -p docs/screens
 	SCREENS=docs/screens $(BIN)/python -m pytest -q -p no:randomly tests/browser/test_screens.py tests/browser/test_mail_look.py
+	@$(BIN)/python -m tests.browser.gallery docs/screens/pages
 
 chaos: $(VENV)/.dev ## Break things for hours, or replay a break (TIER=nightly SEED=...)
 	TIER=$(or $(TIER),nightly) $(BIN)/python -m pytest -q -rP tests/chaos

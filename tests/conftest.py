@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 from uuid import uuid4
 
 import pytest
@@ -180,6 +181,16 @@ def begin(
 ) -> Callable[[], AbstractContextManager[Session]]:
     """Return a ``Begin``: one transaction a block, on both databases in turn."""
     return make_session.begin
+
+
+#: Folders whose tests take long, one by one.
+_LONG: Final = frozenset({"chaos", "acceptance", "browser"})
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes long, so that no process is alone with it at the end."""
+    items.sort(key=lambda item: item.path.parent.name not in _LONG)
 
 
 def pytest_configure() -> None:

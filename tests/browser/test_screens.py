@@ -1,7 +1,8 @@
-"""Every page of the demo at desktop and phone width, light and dark.
+"""Every page of the demo at desktop and phone width, light and dark, without barriers.
 
-``make screens`` looks at all four views, and keeps the pictures that README and docs
-show, in ``docs/screens``.  Otherwise two views have to do: each width, each scheme.
+``make screens`` looks at all four views and keeps a small picture of each page in
+``docs/screens/pages``, and those that README and docs show in full.  Otherwise two
+views have to do: each width, each scheme.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from dashboard.demo.people import LOGIN, PASSWORD
+from tests.browser.barriers import serious
+from tests.browser.gallery import take
 
 #: Where to keep the pictures; not set: they are not made.
 SCREENS = os.environ.get("SCREENS")
 SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
-#: The pictures that are kept, few because they stay in the history for ever.
-KEPT = frozenset(
+#: The pictures that are kept in full, few because they stay in the history for ever.
+LARGE = frozenset(
     {
         "overview-desktop-light",
         "overview-desktop-dark",
@@ -196,6 +199,7 @@ def view(
         viewport={"width": width, "height": height},
         color_scheme=scheme,
         base_url=demo_url,
+        reduced_motion="reduce",  # colours change at once then
     )
     page = context.new_page()
     page.goto("/login")
@@ -241,10 +245,14 @@ def test_a_page_fits_its_screen_and_obeys_the_policy(
     assert page.evaluate("document.documentElement.scrollWidth") <= width["width"]
     assert not complaints
     _keep(page, name, label)
+    assert serious(page) == []
     page.close()
 
 
 def _keep(page: Page, name: str, label: str) -> None:
-    if SCREENS and f"{name}-{label}" in KEPT:
-        page.wait_for_timeout(300)  # fonts and the first refresh have settled
+    if not SCREENS:
+        return
+    page.wait_for_timeout(300)  # fonts and the first refresh have settled
+    take(page, Path(SCREENS) / "pages", f"{name}-{label}")
+    if f"{name}-{label}" in LARGE:
         page.screenshot(path=Path(SCREENS) / f"{name}-{label}.png")

@@ -1,13 +1,24 @@
-"""The morning round: what failed in the night is read, retried and taken note of."""
+"""The morning round: what failed in the night is read, retried and taken note of.
+
+Once by keyboard alone, and once in French on a phone.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from tasks.saying import language, say, say_many
 from tests.browser import steps
 from tests.browser.conftest import Carillon
+from tests.browser.hands import Finger, Hand, Keys
 from tests.support.processes import until
+
+#: Language, width of the window, and how the operator acts.
+ROUNDS = [("en", 1280, Keys()), ("fr", 390, Finger())]
 
 
 def _fail_in_the_night(page: Page, carillon: Carillon) -> None:
@@ -28,55 +39,75 @@ def _fail_in_the_night(page: Page, carillon: Carillon) -> None:
     carillon.call("POST", "/bookings/b3/decline")
 
 
+def _all_failed(page: Page, carillon: Carillon) -> bool:
+    page.goto(carillon.url)
+    found = page.locator("#what-fails .line-mark").all_inner_texts()
+    return sorted(found) == ["1", "2"]
+
+
+@contextmanager
+def _read_in(page: Page, carillon: Carillon, sign: str) -> Iterator[None]:
+    """Choose a language; within the block ``say`` speaks it as well."""
+    page.goto(f"{carillon.url}/account/")
+    page.locator("#language").select_option(sign)
+    page.locator("main form button.btn-primary").click()
+    expect(page.locator("html")).to_have_attribute("lang", sign)
+    before = language.set(sign)
+    yield
+    language.reset(before)
+
+
 @pytest.mark.timeout(240)
+@pytest.mark.parametrize(
+    ("sign", "width", "hand"), ROUNDS, ids=["by keyboard", "in French on a phone"]
+)
 def test_what_failed_in_the_night_is_read_retried_and_taken_note_of(
-    page: Page, carillon: Carillon
+    page: Page, carillon: Carillon, sign: str, width: int, hand: Hand
 ) -> None:
     _fail_in_the_night(page, carillon)
+    page.set_viewport_size({"width": width, "height": 844})
+    with _read_in(page, carillon, sign):
+        until(lambda: _all_failed(page, carillon), 30, every=0.5)
+        _read_and_retry(page, carillon, hand)
+        _take_note_of_the_rest(page, carillon, hand)
+    assert len(carillon.mails.wait_for(2)) == 2
 
-    # Open: what is wrong stands on the first page, by its cause.
-    failing = page.locator("#what-fails")
 
-    def all_failed() -> bool:
-        page.goto(carillon.url)
-        return failing.locator(".line-mark").all_inner_texts() in (
-            ["1", "2"],
-            ["2", "1"],
-        )
-
-    until(all_failed, 30, every=0.5)
-    expect(page.locator(".tile", has_text="Failures")).to_contain_text("2")
-
-    # Read: one line for the two mails, with all that they have in common.
-    failing.locator("li", has_text="Welcome").get_by_role("link").first.click()
-    expect(page.locator("#failure-cause")).to_contain_text("cannot be reached")
+def _read_and_retry(page: Page, carillon: Carillon, hand: Hand) -> None:
+    """Open the two that failed alike from the first page, and retry them as one."""
+    expect(page.locator(".tile", has_text=say("Failures"))).to_contain_text("2")
+    hand.open(page.locator("#what-fails li", has_text="Welcome"))
+    expect(page.locator("#failure-cause span")).not_to_be_empty()
     members = page.locator("#failure-members")
     expect(members).to_contain_text("Jörg 🎙")
     expect(members).to_contain_text("Ada")
 
-    # Retry the group, and watch it.
     carillon.mails.start()
-    page.get_by_role("link", name="Retry all 2 that failed").click()
-    page.get_by_role("button", name="Retry 2 executions").click()
+    all_two = "Retry the one that failed", "Retry all %(shown)s that failed"
+    hand.press(page.get_by_role("link", name=say_many(2, *all_two, shown="2")))
+    two = say_many(2, "Retry %(n)s execution", "Retry %(n)s executions")
+    hand.press(page.get_by_role("button", name=two))
     carillon.mails.wait_for(2)
 
     def all_sent() -> bool:
         page.reload()
         states = members.locator("tbody .pill")
-        return states.all_inner_texts() == ["Succeeded", "Succeeded"]
+        return states.all_inner_texts() == [say("Succeeded")] * 2
 
     until(all_sent, 30, every=0.5)
-    expect(page.locator(".state-line .pill")).to_have_text("Retried")
+    expect(page.locator(".state-line .pill")).to_have_text(say("Retried"))
 
-    # Take note of the rest; then the first page is calm.
-    page.goto(f"{carillon.url}/failures/")
+
+def _take_note_of_the_rest(page: Page, carillon: Carillon, hand: Hand) -> None:
+    """Acknowledge what is left; then the first page is calm."""
+    hand.go(page, "f", "/failures/")
     rest = page.locator("#failures tbody tr")
     expect(rest).to_have_count(1)
     expect(rest).to_contain_text("Sorry")
-    rest.locator("input[type=checkbox]").check()
-    page.get_by_label("Note").fill("The mail server was moved")
-    page.locator("#selection button").click()
-    expect(page.locator("#failures-list")).to_contain_text("No failure asks")
+    hand.mark(rest)
+    hand.write(page.locator("#selection [name=note]"), "The mail server was moved")
+    hand.press(page.locator("#selection button"))
+    calm = say("No failure asks for anybody")
+    expect(page.locator("#failures-list")).to_contain_text(calm)
     page.goto(carillon.url)
-    expect(page.locator("#all-is-well")).to_contain_text("somebody took note of it")
-    assert len(carillon.mails.wait_for(2)) == 2
+    expect(page.locator("#all-is-well")).to_be_visible()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from dashboard.demo.people import LOGIN, PASSWORD
@@ -13,9 +12,6 @@ from dashboard.demo.people import LOGIN, PASSWORD
 #: Polls of the page of lanes; an hour has 1 200 of them, and each does the same.
 POLLS = 60
 EVERY = 3_000  # ms, of the page of lanes
-
-#: Pages that have among them what all others are made of.
-LOOKED_AT = ("/", "/executions/", "/rules/new", "/lanes/", "/styleguide/")
 
 
 @pytest.fixture(scope="module")
@@ -179,25 +175,6 @@ def test_a_page_that_polls_for_long_leaks_nothing(page: Page) -> None:
 
     assert listeners_later <= listeners + 5
     assert nodes_later <= nodes + 50
-
-
-def serious(page: Page) -> list[str]:
-    """Return what axe finds grave on the page, each with the first place."""
-    found = Axe().run(page).response["violations"]
-    return [
-        f"{one['id']}: {one['nodes'][0]['html']}"
-        for one in found
-        if one["impact"] in {"serious", "critical"}
-    ]
-
-
-@pytest.mark.parametrize("path", LOOKED_AT)
-def test_nothing_grave_stands_in_anybody_s_way(page: Page, path: str) -> None:
-    page.emulate_media(reduced_motion="reduce")  # colours change at once then
-    page.goto(path)
-    assert serious(page) == []
-    page.emulate_media(reduced_motion="reduce", color_scheme="dark")
-    assert serious(page) == []
 
 
 def test_what_the_reader_s_system_asks_for_is_done(page: Page) -> None:
