@@ -15,7 +15,14 @@ from typing import Final, TypeVar
 from sqlalchemy import and_, case, func, select, true
 from sqlalchemy.orm import Session
 
-from tasks.operations.matching import Matching, Model, is_state, narrow, newest
+from tasks.operations.matching import (
+    Matching,
+    Model,
+    is_state,
+    narrow,
+    newest,
+    order_of,
+)
 
 #: Rows that are looked at for one number.
 LOOKED_AT: Final = 1_000
@@ -90,7 +97,12 @@ def _by_index(
     columns = [of_all.where(is_state(rows, each)).scalar_subquery() for each in others]
     for state in states:
         of_state = replace(matching, state=state.value)
-        some = narrow(select(model.id), model, of_state).limit(LOOKED_AT)
+        # Its order leads every planner to the state's own index.
+        some = (
+            narrow(select(model.id), model, of_state)
+            .order_by(*order_of(model, state.value))
+            .limit(LOOKED_AT)
+        )
         counted = select(func.count()).select_from(some.subquery())
         columns.append(counted.scalar_subquery())
     n_looked, *counts = session.execute(

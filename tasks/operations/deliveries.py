@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from tasks import doorbell
 from tasks.failures.noting import note_retried
-from tasks.models import Delivery, DeliveryState, Endpoint, Operation
+from tasks.models import Congregation, Delivery, DeliveryState, Endpoint, Operation
 from tasks.models.base import born_from
 from tasks.models.failure import FailedDelivery
 from tasks.operations.acted import Acted
@@ -128,6 +128,8 @@ RETRY_DELIVERIES: Final = Kind(
     Delivery,
     lambda until, _: (
         _DID_NOT_ARRIVE,
+        # Their index begins with the congregation: naming all lets it be used.
+        Delivery.congregation_id.in_(select(Congregation.id)),
         Delivery.settled_at <= until,
         _of(*_is_on()),
     ),

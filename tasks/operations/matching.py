@@ -100,7 +100,7 @@ def newest(
     The rows have their columns: so no planner begins with what is looked for in them,
     and reads the table to its end.
     """
-    order = _order(model, matching.state)
+    order = order_of(model, matching.state)
     early = work_conditions(model, model, matching.query).early
     window = select(model).where(*_conditions(model, matching), *early)
     rows: Any = aliased(model, window.order_by(*order).limit(n).subquery("newest"))
@@ -132,7 +132,7 @@ def _at(model: Model) -> Any:  # noqa: ANN401  # a column of either table
     return Execution.created_at if model is Execution else ScheduledJob.due_at
 
 
-def _order(model: Model, state: str | None) -> Sequence[Any]:
+def order_of(model: Model, state: str | None) -> Sequence[Any]:
     """Return the order of the window: newest first, what waits by its time.
 
     Where an index has the state's few rows, its order is taken.
