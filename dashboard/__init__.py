@@ -23,6 +23,7 @@ from dashboard import (
     scope,
     security,
     sessions,
+    told,
     web,
     zones,
 )
@@ -112,6 +113,7 @@ def create_app(config: Config) -> Flask:
     scope.init_app(app)
     errors.init_app(app)
     filters.init_app(app)
+    told.init_app(app)
     zones.init_app(app)
     navigation.init_app(app)
     app.register_blueprint(_htmx())

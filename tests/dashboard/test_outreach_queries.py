@@ -18,9 +18,9 @@ from tasks.operations.audit import SYSTEM
 from tasks.operations.suppressions import suppress
 from tasks.outreach import deeds
 from tasks.outreach.finding import Wanted
+from tasks.outreach.messages import Mail, note_message
 from tasks.search.outreach import CONTACTS
 from tasks.search.plain import plain_conditions
-from tasks.outreach.messages import Mail, note_message
 from tests.support import factories
 from tests.support.factories import NOW
 from tests.support.outreach import ADDRESS, AGENT, engagement
