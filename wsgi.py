@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from dashboard import create_app
+from dashboard.app import create_app
 from tasks import queue
 from tasks.config import EX_CONFIG, Config
 from tasks.errors import ConfigError

@@ -22,7 +22,7 @@ from bench.finished import archive
 from bench.ours import environment
 from bench.settings import SIZES, say
 from bench.world import World, add_pending, make_bench, make_world
-from dashboard import create_app
+from dashboard.app import create_app
 from dashboard.extensions import db
 from dashboard.operators.accounts import create_operator
 from tasks.clock import utcnow

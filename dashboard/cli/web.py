@@ -11,7 +11,7 @@ import click
 from flask import Flask
 from gunicorn.app.base import BaseApplication
 
-from dashboard import create_app
+from dashboard.app import create_app
 from dashboard.cli.lifeline import hold_lifeline, lifeline_option
 from dashboard.cli.logs import configure_logging
 from dashboard.cli.settings import read_config, refuse_taken_port

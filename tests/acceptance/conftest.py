@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import Engine
 from sqlalchemy.engine import URL
 
-from dashboard import create_app
+from dashboard.app import create_app
 from dashboard.extensions import db
 from tasks import migrations
 from tasks.config import Config

@@ -15,7 +15,7 @@ from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 from werkzeug.test import TestResponse
 
-from dashboard import create_app
+from dashboard.app import create_app
 from dashboard.config import flask_settings
 from dashboard.operators.accounts import create_operator
 from dashboard.operators.models import RoleName

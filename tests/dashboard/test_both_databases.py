@@ -5,7 +5,7 @@ from pathlib import Path
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
-from dashboard import create_app
+from dashboard.app import create_app
 from dashboard.extensions import db
 from dashboard.operators.accounts import create_operator
 from dashboard.operators.models import OperatorSession

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from flask import Flask
 
-from dashboard import create_app
+from dashboard.app import create_app
 from tasks.config import Config
 from tests.dashboard.conftest import Browser
 

@@ -8,7 +8,7 @@ from flask import Flask
 from sqlalchemy import Engine, select, update
 from sqlalchemy.orm import Session
 
-from dashboard import create_app
+from dashboard.app import create_app
 from dashboard.extensions import db, limiter
 from dashboard.operators.models import Operator, OperatorSession
 from tasks.config import Config

@@ -10,7 +10,8 @@ from types import ModuleType
 import pytest
 from flask import Flask, render_template_string, request
 
-from dashboard import create_app, filters, navigation, shortcuts, states, web
+from dashboard import filters, navigation, shortcuts, states, web
+from dashboard.app import create_app
 from dashboard.operators import models, passwords
 from tasks.config import Config
 from tasks.models import (

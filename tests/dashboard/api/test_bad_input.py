@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import func, make_url, select
 from sqlalchemy.orm import Session, sessionmaker
 
-from dashboard import create_app
+from dashboard.app import create_app
 from dashboard.extensions import db
 from tasks.config import Config
 from tasks.db import make_engine, sessions
