@@ -16,8 +16,8 @@ from typing import Any, Final
 from tasks.automation.actions.base import CannotCompose
 from tasks.models.reason import Reason
 from tasks.saying import say
-from tasks.templating.answers import MISSING
 from tasks.templating.renderer import RENDERER, Kind, Refusal, Request
+from tasks.templating.words import MISSING
 
 SUBJECT_MAX: Final = 255  # characters
 #: What breaks or hides in a line: controls, separators, halves of a character.

@@ -21,13 +21,8 @@ from tasks.templating.checking import (
 )
 from tasks.templating.environment import HTML, TEXT, MissingValue, render
 from tasks.templating.markup import as_text, cleaned
+from tasks.templating.words import BAD, COSTLY, COSTLY_MAX, MISSING
 
-#: Words of an answer that is no text: why there is none.
-MISSING: Final = "missing"
-BAD: Final = "bad"
-COSTLY: Final = "costly"  # bad, and it took long or much to find out
-#: After so many costly messages of the same templates in a batch, its others are too.
-COSTLY_MAX: Final = 2
 _UNREADABLE: Final = mark("The values for this message cannot be read.")
 #: Compiled templates that are kept.
 _CACHED: Final = 256

@@ -14,8 +14,8 @@ from typing import Any, Final, Literal
 
 from tasks.errors import EngineError
 from tasks.saying import language, mark, say
-from tasks.templating.answers import BAD, COSTLY, COSTLY_MAX
 from tasks.templating.process import Process
+from tasks.templating.words import BAD, COSTLY, COSTLY_MAX
 
 logger = logging.getLogger(__name__)
 
