@@ -245,8 +245,18 @@ def test_a_page_fits_its_screen_and_obeys_the_policy(
     assert page.evaluate("document.documentElement.scrollWidth") <= width["width"]
     assert not complaints
     _keep(page, name, label)
-    assert serious(page) == []
+    if SCREENS or _is_turn(name, label):
+        assert serious(page) == []
     page.close()
+
+
+def _is_turn(name: str, label: str) -> bool:
+    """Whether the page is looked at for barriers in this view: in one of the two.
+
+    Looking takes longer than everything else; ``make screens`` does it in all four.
+    """
+    is_light = [*LISTS, *DETAILS].index(name) % 2 == 0
+    return is_light == label.endswith("light")
 
 
 def _keep(page: Page, name: str, label: str) -> None:
