@@ -51,6 +51,6 @@ def test_an_edit_shows_what_moves_and_then_moves_it(
     assert _coming(page) == before + timedelta(hours=22)
 
     page.goto(f"{rule}/versions")
-    expect(page.locator("#version-2")).to_contain_text("edited")
+    expect(page.locator("#version-2")).to_contain_text("Edited")
     page.get_by_role("button", name="Compare").click()
     expect(page.locator("#comparison")).to_contain_text("24 → 2")
