@@ -63,12 +63,13 @@ def _make(config: Config, ports: DemoPorts) -> None:
     now = utcnow()
     start = now - PAST
     chance = random.Random(SEED)  # noqa: S311  # it makes history, not keys
-    lapse = Timelapse(engine, start, now, chance)
     begin = sessions(engine).begin
     with begin() as session:
         box = SecretBox(config.secret_key)
         parish = make_parish(session, box, ports.hooks, start)
-    lapse.play(Story(parish, now).steps())
+    story = Story(parish, now)
+    lapse = Timelapse(engine, start, now, story.outage(), chance)
+    lapse.play(story.steps())
     with begin() as session:
         make_endpoints(session, parish, box, ports.hooks, now)
         make_outreach(session, parish, now)

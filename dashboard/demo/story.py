@@ -26,6 +26,8 @@ _DECLINED: Final = 5
 _CALLED_OFF: Final = frozenset({8, 19})
 _MOVED: Final = frozenset({3, 11, 16, 21})
 _UNANSWERED: Final = frozenset({23, 25})  # requested, waiting for the host
+#: Around the start of this booking no worker ran, so its reminders were missed.
+_UNATTENDED: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,11 @@ class Story:
             told += self._booking(number)
         past = [step for step in told if step.at < self.now]
         return sorted(past, key=lambda step: step.at)
+
+    def outage(self) -> tuple[datetime, datetime]:
+        """Return from when until when no worker ran."""
+        start = self._start(_UNATTENDED)
+        return start - timedelta(hours=25), start + timedelta(hours=2)
 
     def _start(self, number: int) -> datetime:
         """Return when a booking begins: one a day, from ten days ago on."""

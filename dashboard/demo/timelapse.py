@@ -28,8 +28,6 @@ from tasks.runner import run_lane
 
 #: How long after something is due a sweep finds it.
 _LATENCY: Final = timedelta(milliseconds=420)
-#: In this window, counted back from the end, no worker ran.
-_OUTAGE: Final = (timedelta(days=8, hours=16), timedelta(days=7, hours=13))
 #: Columns that the database or the models fill with the real time.
 _STAMPS: Final = ("created_at", "updated_at")
 
@@ -48,11 +46,17 @@ class Timelapse:
     """One run from the first step to ``end``."""
 
     def __init__(
-        self, engine: Engine, start: datetime, end: datetime, chance: random.Random
+        self,
+        engine: Engine,
+        start: datetime,
+        end: datetime,
+        outage: tuple[datetime, datetime],
+        chance: random.Random,
     ) -> None:
+        """Prepare a run in which no worker works during ``outage``."""
         self._begin = sessions(engine).begin
         self._end = end
-        self._away_from, self._away_until = (end - each for each in _OUTAGE)
+        self._away_from, self._away_until = outage
         self._began_at = utcnow()  # everything stamped later is to be put back
         self.clock = JumpingClock(start)
         self.bench = Bench(
