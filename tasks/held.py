@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import literal_column, tuple_, update
+from sqlalchemy import literal_column, select, tuple_, update
 from sqlalchemy.orm import Session
 
 from tasks.models.execution import Execution
@@ -66,16 +66,25 @@ class Held:
 
 
 def renew(session: Session, claims: list[Claim], *, until: datetime) -> int:
-    """Extend the leases that are still ours; returns how many are.  Caller commits."""
+    """Extend the leases that are still ours; returns how many were.  Caller commits.
+
+    What one of our threads is just writing is passed over: waiting for each other's
+    rows would be a deadlock, and there is another renewal before a lease lapses.
+    """
     renewed = 0
     for start in range(0, len(claims), _CHUNK):
         pairs = [(c.execution_id, c.attempt) for c in claims[start : start + _CHUNK]]
-        result = session.execute(
-            update(Execution)
+        at_rest = (
+            select(Execution.id)
             .where(
                 tuple_(Execution.id, Execution.attempt).in_(pairs),
                 Execution.state == literal_column("'running'"),
             )
+            .with_for_update(skip_locked=True, key_share=True)
+        )
+        result = session.execute(
+            update(Execution)
+            .where(Execution.id.in_(at_rest))
             .values(lease_until=until)
             .execution_options(synchronize_session=False)
         )

@@ -11,10 +11,11 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session, sessionmaker
 
 from tasks.automation.actions.base import Done, Envelope, GiveUp, Outcome, TryAgain
+from tasks.db import sessions
 from tasks.executing.marking import unmark
 from tasks.executing.running import AT_ONCE, FRESH_SECONDS
 from tasks.executing.settling import settle
@@ -259,6 +260,18 @@ def test_only_our_own_leases_are_renewed(make_session: Sessions) -> None:
         assert renew(session, [stranger], until=later) == 0
         assert renew(session, [claimed], until=later) == 1
     assert _get(make_session, id_).lease_until == later
+
+
+def test_a_renewal_waits_for_nobody_who_writes_the_row(postgres_engine: Engine) -> None:
+    """Two that write several rows, each in its own order, would wait for each other."""
+    make_session = sessions(postgres_engine)
+    id_, claimed = _claim_one(make_session)
+    later = NOW + timedelta(hours=1)
+    with make_session() as writer, make_session() as renewer:
+        writer.get(Execution, id_, with_for_update=True)
+        assert renew(renewer, [claimed], until=later) == 0
+        writer.commit()
+        assert renew(renewer, [claimed], until=later) == 1
 
 
 def test_a_stopping_worker_claims_nothing_and_gives_back_what_it_had_not_begun(
