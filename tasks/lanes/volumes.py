@@ -13,8 +13,10 @@ from typing import Final
 from uuid import UUID
 
 from sqlalchemy import select
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
+from tasks.bulk import is_postgres
 from tasks.db import reading
 from tasks.holds.flooding import hold_unusual
 from tasks.holds.volumes import count_new, forget_old, hour_of
@@ -76,7 +78,9 @@ def _has_work(bench: Bench, until: datetime) -> bool:
 def _look(session: Session, until: datetime) -> VolumeLook:
     look = session.get(VolumeLook, _ONLY_ROW, with_for_update=True)
     if look is None:
-        look = VolumeLook(id=_ONLY_ROW, counted_until=until - LOOKS_BACK)
-        session.add(look)
-        session.flush()
+        # Several workers may be the first.
+        insert = postgresql.insert if is_postgres(session) else sqlite.insert
+        first = {"id": _ONLY_ROW, "counted_until": until - LOOKS_BACK}
+        session.execute(insert(VolumeLook).values(first).on_conflict_do_nothing())
+        look = session.get_one(VolumeLook, _ONLY_ROW, with_for_update=True)
     return look

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -86,6 +88,21 @@ def _look(make_session: Sessions, at: datetime = NOW) -> tuple[UUID, ...]:
 def _holds(make_session: Sessions) -> list[Hold]:
     with make_session() as session:
         return list(session.scalars(select(Hold).order_by(Hold.id)))
+
+
+def test_several_workers_may_look_for_the_first_time_at_once(
+    make_session: Sessions, rule_id: UUID
+) -> None:
+    _make(make_session, rule_id, LEAST + 1, NOW - MINUTE / 2)
+    together = threading.Barrier(4, timeout=30)
+
+    def look(_n: int) -> tuple[UUID, ...]:
+        together.wait()
+        return _look(make_session)
+
+    with ThreadPoolExecutor(4) as pool:
+        held = [id_ for found in pool.map(look, range(4)) for id_ in found]
+    assert held == [rule_id]
 
 
 def test_a_flood_is_held_once_and_the_rest_of_it_waits(
