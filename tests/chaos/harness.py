@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import signal
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,6 +36,7 @@ from tests.support.processes import environment, readiness, start_worker, until
 from tests.support.servers import free_port
 from tests.support.sinks import JsonLog
 from tests.support.smtp_sink import Mail, SmtpSink
+from tests.support.warm import WarmProcess
 
 #: Rules that listen to the producer's events: a mail and a webhook.
 N_RULES: Final = 2
@@ -59,7 +59,7 @@ class Installation:
     producer: Producer
     mails: SmtpSink
     hooks: HookSink
-    workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    workers: list[WarmProcess] = field(default_factory=list)
     ports: dict[int, int] = field(default_factory=dict)  # pid: health port
     n_ambiguous: int = 0  # repeats that the faults so far explain
     cancelled: dict[str, float] = field(default_factory=dict)
@@ -69,7 +69,11 @@ class Installation:
         """Open one transaction of the test's own."""
         return sessions(self.engine).begin
 
-    def start(self, n: int = 1, **settings: str) -> list[subprocess.Popen[bytes]]:
+    def leases_take(self, seconds: int) -> None:
+        """Let workers that start from now on have longer leases than usual."""
+        self.environ["LEASE_SECONDS"] = str(seconds)
+
+    def start(self, n: int = 1, **settings: str) -> list[WarmProcess]:
         """Start workers and return at once."""
         started = []
         for _ in range(n):
@@ -80,11 +84,11 @@ class Installation:
         self.workers += started
         return started
 
-    def ready(self, process: subprocess.Popen[bytes], timeout: float = 60) -> None:
+    def ready(self, process: WarmProcess, timeout: float = 60) -> None:
         """Wait until a worker says that it is ready."""
         until(lambda: readiness(self.ports[process.pid])[0] == 200, timeout, 0.1)
 
-    def someone(self, chance: random.Random) -> subprocess.Popen[bytes]:
+    def someone(self, chance: random.Random) -> WarmProcess:
         """Choose a worker; one that holds leases, if any does."""
         with self.begin() as session:
             holders = session.scalars(
@@ -94,20 +98,18 @@ class Installation:
         busy = [each for each in self.workers if each.pid in pids]
         return chance.choice(busy or self.workers)
 
-    def kill(self, process: subprocess.Popen[bytes]) -> None:
+    def kill(self, process: WarmProcess) -> None:
         """kill -9, as the kernel does when memory is short."""
         process.kill()
         self.died(process)
 
-    def died(
-        self, process: subprocess.Popen[bytes], in_flight: int = IN_FLIGHT
-    ) -> None:
+    def died(self, process: WarmProcess, in_flight: int = IN_FLIGHT) -> None:
         """Wait for a worker that is killed, and count what its death explains."""
         assert process.wait(60) == -signal.SIGKILL
         self.workers.remove(process)
         self.n_ambiguous += in_flight
 
-    def stop(self, process: subprocess.Popen[bytes], timeout: float = 40) -> None:
+    def stop(self, process: WarmProcess, timeout: float = 40) -> None:
         """Ask a worker to end, and see that it ends well."""
         process.terminate()
         assert process.wait(timeout) == 0, self.log[-4000:]

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
@@ -15,7 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
+from tests.support import warm
 from tests.support.servers import free_port
+from tests.support.warm import WarmProcess
 
 ROOT = Path(__file__).parents[2]
 T = TypeVar("T")
@@ -57,25 +58,14 @@ def readiness(port: int) -> tuple[int, dict[str, object]]:
         return 0, {}
 
 
-def start_worker(
-    environ: Mapping[str, str], *arguments: str
-) -> subprocess.Popen[bytes]:
+def start_worker(environ: Mapping[str, str], *arguments: str) -> WarmProcess:
     """Start ``carillon worker`` and return at once."""
     log = Path(environ["VAR_DIR"]) / "worker.log"
-    with log.open("ab") as output:
-        return subprocess.Popen(
-            [sys.executable, "-m", "dashboard.cli", "worker", *arguments],
-            env=dict(environ),
-            cwd=ROOT,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        )
+    return warm.start(("worker", *arguments), environ, log)
 
 
 @contextmanager
-def worker(
-    environ: Mapping[str, str], *arguments: str
-) -> Iterator[subprocess.Popen[bytes]]:
+def worker(environ: Mapping[str, str], *arguments: str) -> Iterator[WarmProcess]:
     """Run a ready worker for the length of the block; it must end cleanly."""
     process = start_worker(environ, *arguments)
     port = int(environ["HEALTH_PORT"])
