@@ -12,6 +12,7 @@ from dashboard.states import look
 from dashboard.tallies import AtLeast
 from dashboard.web import icon
 from dashboard.zones import here, zone_sign
+from tasks.automation.recipients import named
 from tasks.clock import utcnow
 from tasks.models import SENTENCES, Reason
 from tasks.saying import mark, say, say_many, written
@@ -174,4 +175,4 @@ def init_app(app: Flask) -> None:
     ):
         app.jinja_env.filters[one.__name__] = one
     app.jinja_env.filters["svg"] = icon
-    app.jinja_env.globals.update(state_look=look, utcnow=_now)
+    app.jinja_env.globals.update(state_look=look, utcnow=_now, whom=named)

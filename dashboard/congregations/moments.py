@@ -8,6 +8,7 @@ from typing import Final, Literal
 from uuid import UUID
 
 from dashboard.congregations.places import MILLISECOND, Place
+from tasks.automation.recipients import named
 from tasks.automation.triggers import TRIGGERS
 from tasks.models import Attempt, Event, Execution, ScheduledJob
 from tasks.models.reason import SENTENCES, Reason
@@ -61,7 +62,7 @@ def of_job(row: ScheduledJob, at: datetime) -> Moment:
 def of_execution(row: Execution, at: datetime) -> Moment:
     """Return an execution's moment; its rule must be loaded."""
     place = Place(at, RANKS["execution"], row.id)
-    note = row.error or _sentence(row.reason) or row.recipient
+    note = row.error or _sentence(row.reason) or named(row.action, row.recipient)
     return Moment(place, "execution", row.id, row.rule.name, row.state, note)
 
 

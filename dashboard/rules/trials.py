@@ -17,6 +17,7 @@ from tasks.automation.explaining.looking import find_rows
 from tasks.automation.explaining.parts import sentence_of
 from tasks.automation.planner import Wanted
 from tasks.automation.quiet import clocks_of
+from tasks.automation.recipients import named
 from tasks.automation.records import load_records
 from tasks.automation.steps import Step, all_steps
 from tasks.automation.triggers import TIME_TRIGGERS
@@ -33,7 +34,7 @@ class StepTrial:
     step: Step
     title: str  # of the action
     message: Message | None  # None: it cannot be made
-    recipient: str | None
+    recipient: str  # empty: nobody
     problem: str  # why the message cannot be made; empty: it can
     at: datetime | None  # None: the rule's date is not known
 
@@ -103,7 +104,9 @@ def _steps(
                 step=step,
                 title=say(action.title) if action else step.action,
                 message=None if isinstance(each, CannotCompose) else each.message,
-                recipient=None if isinstance(each, CannotCompose) else each.recipient,
+                recipient=""
+                if isinstance(each, CannotCompose)
+                else named(step.action, each.recipient),
                 problem=each.sentence if isinstance(each, CannotCompose) else "",
                 at=begins + step.delay if begins else None,
             )

@@ -90,10 +90,8 @@ def _of_executions(model: Any) -> Meanings:  # noqa: ANN401  # the table, or a p
             "to": mean.contains(model.recipient),
             "error": mean.contains(model.error),
             "event": mean.is_id(model.event_id),
-            # Noted as its recipient by the lane's title, as it was then.
             "lane": lambda term: and_(
-                model.action == START_LANE.name,
-                model.recipient == START_LANE.lanes.get(term.value, term.value),
+                model.action == START_LANE.name, model.recipient == term.value
             ),
             "made": mean.born(model.id),
             "due": mean.moment(model.due_at),

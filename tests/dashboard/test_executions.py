@@ -549,3 +549,15 @@ def test_another_congregations_executions_do_not_exist(
     assert _state(sqlite_engine, id_) == S.FAILED
     with Session(sqlite_engine) as session:
         assert len(session.scalars(select(Execution)).all()) == 1
+
+
+def test_a_lane_to_start_is_called_by_its_title_and_found_by_its_name(
+    as_operator: FlaskClient, add: Callable[..., UUID]
+) -> None:
+    started = add(action="start_lane", recipient="contact_due")
+    add(action="start_lane", recipient="janitor")
+    page = as_operator.get("/executions/?q=lane:contact_due").get_data(as_text=True)
+    assert _ids(page) == [str(started)]
+    row = BeautifulSoup(page, "html.parser").select_one(f"#execution-{started} .to")
+    assert row is not None
+    assert "Contact due" in row.get_text()

@@ -49,9 +49,8 @@ class StartLaneAction:
     def recipient(
         self, settings: Mapping[str, Any], context: Mapping[str, Any]
     ) -> str | None:
-        """Return the lane's title: it goes nowhere else."""
-        lane = str(settings.get("lane") or "")
-        return self._lanes.get(lane, lane) or None
+        """Return the lane's name: it goes nowhere else, and titles may change."""
+        return str(settings.get("lane") or "") or None
 
     def compose(
         self, settings: Mapping[str, Any], context: Mapping[str, Any]

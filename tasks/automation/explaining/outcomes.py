@@ -15,6 +15,7 @@ from tasks.automation.explaining.parts import (
     sentence_of,
     when,
 )
+from tasks.automation.recipients import named
 from tasks.models.execution import Execution, ExecutionState
 from tasks.models.scheduled_job import JobState
 from tasks.saying import mark, say
@@ -48,13 +49,15 @@ def _acted(row: Execution) -> str:
     at = when(row.settled_at or row.run_at)
     if not row.recipient:
         return say("It acted on %(when)s.", when=at)
-    return say("It acted for %(to)s on %(when)s.", to=row.recipient, when=at)
+    return say(
+        "It acted for %(to)s on %(when)s.", to=named(row.action, row.recipient), when=at
+    )
 
 
 def _at_work(row: Execution) -> str:
     if not row.recipient:
         return say("A worker is at it now.")
-    return say("A worker is at it now for %(to)s.", to=row.recipient)
+    return say("A worker is at it now for %(to)s.", to=named(row.action, row.recipient))
 
 
 def _ended(row: Execution) -> str:
@@ -63,7 +66,7 @@ def _ended(row: Execution) -> str:
         return say("Its execution %(ended)s: %(why)s", ended=end, why=why)
     return say(
         "Its execution for %(to)s %(ended)s: %(why)s",
-        to=row.recipient,
+        to=named(row.action, row.recipient),
         ended=end,
         why=why,
     )

@@ -76,7 +76,8 @@ def _executions(session: Session) -> dict[str, Any]:
             due_at=NOW + day,
             state=ExecutionState.SUCCEEDED,
             booking_id=None,
-            recipient=None,
+            action="start_lane",
+            recipient="feeds",
         ),
     }
 
@@ -128,7 +129,8 @@ def test_executions_are_found_by_their_fields(begin: Begin) -> None:
                 "congregation:elsewhere": {"waits"},
                 f"id:{rows['done'].id}": {"done"},
                 f"event:{new_id()}": set(),
-                "lane:feeds": set(),
+                "lane:feeds": {"done"},
+                "lane:sync": set(),
                 "podcast:show -congregation:elsewhere": {"failed", "done"},
                 "episode:nothing": set(),
             },
