@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -22,6 +22,8 @@ from tasks.bulk import is_postgres
 from tasks.lane import COUNT_CAP, Backlog, Bench
 from tasks.models.congregation import Congregation
 from tasks.models.daily import DailyRun
+from tasks.models.rollup import Measure
+from tasks.rollups.work import Work, note_work
 
 logger = logging.getLogger(__name__)
 
@@ -44,6 +46,16 @@ def day_of(now: datetime, hour: int) -> date:
     return (now - timedelta(hours=hour)).date()
 
 
+def struck_at(now: datetime, hour: int) -> datetime:
+    """Return when a UTC day's ``hour`` has struck last.
+
+    >>> from datetime import UTC
+    >>> struck_at(datetime(2026, 3, 10, 2, 59, tzinfo=UTC), 3).isoformat()
+    '2026-03-09T03:00:00+00:00'
+    """
+    return datetime.combine(day_of(now, hour), time(hour), tzinfo=UTC)
+
+
 def isolated(
     bench: Bench, lane: str, congregation_id: UUID, do: Callable[[], None]
 ) -> str:
@@ -63,6 +75,7 @@ def isolated(
         with bench.begin() as session:
             now = bench.clock()
             mark_failed(session, lane, congregation_id, told, now, after=after)
+            note_work(session, lane, [Work(congregation_id, Measure.RETRIED)], now)
         return told
     return ""
 
@@ -95,10 +108,7 @@ def backlog(session: Session, lane: str, *, hour: int, now: datetime) -> Backlog
     """Return for how many congregations the lane's hour has struck, and since when."""
     some = select(Congregation.id).where(_is_due(lane, hour, now)).limit(COUNT_CAP)
     n_due = session.scalar(select(func.count()).select_from(some.subquery())) or 0
-    struck = now.replace(hour=hour, minute=0, second=0, microsecond=0)
-    if struck > now:
-        struck -= timedelta(days=1)
-    return Backlog(n_due, struck if n_due else None)
+    return Backlog(n_due, struck_at(now, hour) if n_due else None)
 
 
 def mark_done(

@@ -27,6 +27,7 @@ from tasks.lane import COUNT_CAP, Backlog, Bench
 from tasks.models.congregation import Congregation
 from tasks.models.long_job import LongJob, LongJobState
 from tasks.rollups.long_jobs import counted
+from tasks.rollups.rescued import note_rescued
 from tasks.saying import mark
 from tasks.saying.kept import said_of
 
@@ -159,6 +160,7 @@ class LongJobs(Generic[J]):
             .limit(limit)
             .with_for_update(skip_locked=True)
         ).all()
+        note_rescued(session, rows, now)
         for row in rows:
             with counted(session, self.lane, row, now):
                 self._fail(row, CannotDo("vanished", _VANISHED, may_pass=True), now)

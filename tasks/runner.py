@@ -17,12 +17,15 @@ from sqlalchemy.orm import Session
 from tasks.db import reading
 from tasks.lane import Bench, Lane, tally
 from tasks.models.lane import LaneRun, LaneSetting, LaneTrigger
+from tasks.models.rollup import Measure
+from tasks.rollups.work import Work, note_work
 
 logger = logging.getLogger(__name__)
 
 #: A lane with a full backlog is swept again at once for this long, then it reports.
 DRAIN_SECONDS: Final = 5.0
 _ERROR_MAX: Final = 2_000
+_BROKEN: Final = Work(None, Measure.RETRIED)
 #: Somebody wants a sweep now, and waits for no hour of the day.
 ASKED: Final = frozenset({LaneTrigger.OPERATOR, LaneTrigger.RULE, LaneTrigger.CRON})
 
@@ -35,6 +38,7 @@ class Ran:
     moved: Counter[str] = field(default_factory=Counter)
     is_full: bool = False  # more is due at once
     error: str | None = None
+    has_broken: bool = False  # the last sweep did: all that it did was undone
 
 
 def run_lane(lane: Lane, bench: Bench, trigger: LaneTrigger) -> Ran | None:
@@ -86,6 +90,7 @@ def _sweep(lane: Lane, bench: Bench) -> Ran:
     except Exception as error:
         logger.exception("lane.failed", extra={"lane": lane.name})
         ran.error = f"{type(error).__name__}: {error}"[:_ERROR_MAX]
+        ran.has_broken = True
         n_attempted = getattr(error, "n_attempted", None)  # some errors say so
         bench.meters.failed(lane.name, time.monotonic() - began, n_attempted)
     if ran.moved.total():
@@ -127,6 +132,8 @@ def _record(
     lane: Lane, bench: Bench, trigger: LaneTrigger, ran: Ran, asked: Sequence[UUID]
 ) -> None:
     with bench.begin() as session:
+        if ran.has_broken:  # the next one tries again
+            note_work(session, lane.name, [_BROKEN], bench.clock())
         for run in _rows(session, lane, bench, trigger, ran, asked):
             run.ended_at = bench.clock()
             run.moved = dict(ran.moved)

@@ -9,7 +9,7 @@ fails is told on its page, and holds up no other.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Final
@@ -26,6 +26,8 @@ from tasks.congregation.campaigns.transitions import Moved
 from tasks.congregation.days import local_day
 from tasks.lane import COUNT_CAP, Backlog, Bench
 from tasks.models import Campaign, Congregation
+from tasks.models.rollup import Measure
+from tasks.rollups.work import Work, note_work
 
 NAME: Final = "campaign"
 
@@ -82,6 +84,7 @@ def _one(bench: Bench, done: _Round, congregation_id: UUID, *, is_daily: bool) -
     def act() -> None:
         with bench.begin() as session:
             moved = transitions.move(session, congregation_id, now)
+            note_work(session, NAME, _work(session, congregation_id, moved, now), now)
             daily.mark_done(session, NAME, congregation_id, hour=hour, now=now)
         done.moved.append(moved)
 
@@ -89,6 +92,20 @@ def _one(bench: Bench, done: _Round, congregation_id: UUID, *, is_daily: bool) -
         done.failed.append((congregation_id, error))
     elif is_daily:
         done.looked_over.append(congregation_id)
+
+
+def _work(session: Session, of: UUID, moved: Moved, now: datetime) -> Iterator[Work]:
+    """Yield what was done to campaigns, which waited since their midnight."""
+    if moved.is_empty:
+        return
+    zone = session.get_one(Congregation, of).timezone
+    ids = [*moved.activated, *moved.ended, *moved.missed]
+    for row in session.scalars(select(Campaign).where(Campaign.id.in_(ids))):
+        has_begun = row.id in moved.activated
+        day = row.starts_on if has_begun else row.ends_on + timedelta(days=1)
+        is_missed = row.id in moved.missed
+        outcome = Measure.SKIPPED if is_missed else Measure.SUCCEEDED
+        yield Work(of, outcome, now - _midnight(day, zone))
 
 
 def backlog(session: Session, now: datetime) -> Backlog:

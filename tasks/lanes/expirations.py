@@ -7,7 +7,7 @@ for at the next sweep, once.  Shape: one transaction for each congregation.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta
+from datetime import datetime
 from functools import partial
 from typing import Final
 from uuid import UUID
@@ -17,6 +17,8 @@ from sqlalchemy.orm import Session
 from tasks import daily
 from tasks.congregation.documents.expiring import n_overlooked, tell_expiring
 from tasks.lane import Backlog, Bench
+from tasks.models.rollup import Measure
+from tasks.rollups.work import Work, note_work
 
 NAME: Final = "expirations"
 #: Of UTC: early enough for a morning in Europe.
@@ -65,10 +67,7 @@ def sweep(bench: Bench, limit: int) -> ExpirationsSweep:
 def backlog(session: Session, now: datetime) -> Backlog:
     """Return of how many documents it should have been told, and since when."""
     n_due = n_overlooked(session, now)
-    struck = datetime.combine(now.date(), time(HOUR), tzinfo=UTC)
-    if struck > now:
-        struck -= timedelta(days=1)
-    return Backlog(n_due, struck if n_due else None)
+    return Backlog(n_due, daily.struck_at(now, HOUR) if n_due else None)
 
 
 def _one(bench: Bench, congregation_id: UUID, limit: int, told: list[UUID]) -> None:
@@ -77,6 +76,9 @@ def _one(bench: Bench, congregation_id: UUID, limit: int, told: list[UUID]) -> N
         now = bench.clock()
         with bench.begin() as session:
             ids = tell_expiring(session, congregation_id, now, limit)
+            waited = now - daily.struck_at(now, HOUR)
+            work = Work(congregation_id, Measure.SUCCEEDED, waited, n=len(ids))
+            note_work(session, NAME, [work], now)
             if len(ids) < limit:
                 daily.mark_done(session, NAME, congregation_id, hour=HOUR, now=now)
         told += ids

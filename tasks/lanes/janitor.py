@@ -39,10 +39,13 @@ from tasks.models.feed import GuestImport
 from tasks.models.lane import LaneRun, WorkerProcess
 from tasks.models.operation import OPEN, Operation
 from tasks.models.outreach_campaign import OutreachTally
+from tasks.models.rollup import Measure
 from tasks.models.scheduled_job import JobState, ScheduledJob
 from tasks.models.source import SourceCall
 from tasks.rollups import keeping as rollups
+from tasks.rollups.work import Work, note_work
 
+NAME: Final = "janitor"
 #: Answers to repeated API requests are kept this long.
 KEEP_ANSWERS: Final = timedelta(hours=48)
 #: Worker processes that fell silent are shown this long.
@@ -106,9 +109,18 @@ def sweep(bench: Bench, limit: int) -> JanitorSweep:
             for name, key, past in _what_is_past(bench)
         }
     removed["files"] = remove_loose(bench, limit)
+    _note(bench, sum(len(ids) for ids in removed.values()))
     return JanitorSweep(
         **removed, is_full=any(len(ids) == limit for ids in removed.values())
     )
+
+
+def _note(bench: Bench, n: int) -> None:
+    """Count what was removed: of all congregations together."""
+    if n:
+        with bench.begin() as session:
+            work = Work(None, Measure.SUCCEEDED, n=n)
+            note_work(session, NAME, [work], bench.clock())
 
 
 def backlog(_session: Session, _now: datetime) -> Backlog:

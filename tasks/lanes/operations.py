@@ -80,9 +80,11 @@ def _work(session: Session, operation: Operation, *, now: datetime, limit: int) 
     n_changed, n_skipped = operation.n_changed, operation.n_skipped
     is_over = work(session, operation, now=now, limit=limit)
     of = operation.congregation_id
+    is_first = n_changed + n_skipped == 0
+    wait = now - operation.created_at if is_first else None
     counted = (
-        Work(of, Measure.SUCCEEDED, n=operation.n_changed - n_changed),
-        Work(of, Measure.SKIPPED, n=operation.n_skipped - n_skipped),
+        Work(of, Measure.SUCCEEDED, wait, n=operation.n_changed - n_changed),
+        Work(of, Measure.SKIPPED, wait, n=operation.n_skipped - n_skipped),
     )
     note_work(session, NAME, counted, now)
     return is_over
@@ -103,6 +105,8 @@ def _claim(session: Session, bench: Bench, now: datetime) -> tuple[UUID, bool] |
     if operation is None:
         return None
     if operation.tries >= TRIES_MAX:
+        work = Work(operation.congregation_id, Measure.FAILED)
+        note_work(session, NAME, [work], now)
         operation.state = OperationState.FAILED
         operation.ended_at = now
         operation.lease_until = None

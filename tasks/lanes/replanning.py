@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 from uuid import UUID
 
 from sqlalchemy import func, select
@@ -17,7 +18,11 @@ from sqlalchemy.orm import Session
 from tasks.automation.following import work_off
 from tasks.lane import COUNT_CAP, Backlog, Bench
 from tasks.models.replan import Replan
+from tasks.models.rollup import Measure
 from tasks.models.rule import Rule
+from tasks.rollups.work import Work, note_work
+
+NAME: Final = "replanning"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +44,7 @@ def sweep(bench: Bench, limit: int) -> ReplanSweep:
         open_ = session.get(Replan, rule.id, populate_existing=True)
         if open_ is None:  # another worker has just finished it
             return ReplanSweep(is_full=True)
-        is_over = rule.deleted_at is not None
-        if is_over or work_off(session, open_, rule, limit=limit):
+        if _work(session, open_, rule, now=now, limit=limit):
             session.delete(open_)
             return ReplanSweep(finished=(rule.id,), is_full=True)
         open_.touched_at = now  # the others' turn first
@@ -55,6 +59,20 @@ def backlog(session: Session, now: datetime) -> Backlog:
         n_due=session.scalar(select(func.count()).select_from(some)) or 0,
         oldest_due_at=session.scalar(select(func.min(Replan.since))),
     )
+
+
+def _work(
+    session: Session, open_: Replan, rule: Rule, *, now: datetime, limit: int
+) -> bool:
+    """Do the next piece and count its jobs; returns whether it was the last."""
+    if rule.deleted_at is not None:
+        return True
+    before = open_.n_created + open_.n_ended
+    is_over = work_off(session, open_, rule, limit=limit)
+    n = open_.n_created + open_.n_ended - before
+    work = Work(open_.congregation_id, Measure.SUCCEEDED, now - open_.since, n=n)
+    note_work(session, NAME, [work], now)
+    return is_over
 
 
 def _next_rule(session: Session) -> Rule | None:

@@ -27,6 +27,7 @@ from tasks.models.execution import Attempt, AttemptOutcome, Execution, Execution
 from tasks.models.reason import SENTENCES, Reason
 from tasks.models.rollup import EndedKind
 from tasks.rollups.ended import note_ended
+from tasks.rollups.rescued import note_rescued
 from tasks.webhooks.rescuing import take_back
 
 #: This many crashes quarantine an execution.
@@ -59,6 +60,7 @@ def sweep(bench: Bench, limit: int) -> RescueSweep:
             .with_for_update(skip_locked=True)
         ).all()
         suspects = _suspects(session, overdue)
+        note_rescued(session, overdue, now)
         for execution in overdue:
             session.add(_attempt_of(execution, now))
             _take_back(execution, now, is_suspect=execution.id in suspects)

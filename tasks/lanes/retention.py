@@ -22,6 +22,8 @@ from tasks import daily
 from tasks.congregation.retention.running import Piece, run_piece
 from tasks.lane import COUNT_CAP, Backlog, Bench
 from tasks.models import Congregation, DailyRun
+from tasks.models.rollup import Measure
+from tasks.rollups.work import Work, note_work
 
 NAME: Final = "retention"
 #: Members of one transaction: on SQLite nobody else writes meanwhile.
@@ -111,6 +113,7 @@ def _one(bench: Bench, done: _Round, congregation_id: UUID) -> None:
             with bench.begin() as session:
                 some = min(PIECE, done.left)
                 piece = run_piece(session, congregation_id, now, some)
+                _note(session, bench, congregation_id, piece)
                 if piece.is_last:
                     daily.mark_done(session, NAME, congregation_id, hour=hour, now=now)
             done.left -= len(piece.anonymised) + len(piece.failed)
@@ -121,6 +124,19 @@ def _one(bench: Bench, done: _Round, congregation_id: UUID) -> None:
 
     if error := daily.isolated(bench, NAME, congregation_id, act):
         done.failed.append((congregation_id, error))
+
+
+def _note(session: Session, bench: Bench, of: UUID, piece: Piece) -> None:
+    """Count the members of a piece, who waited since the hour or since it was asked."""
+    now = bench.clock()
+    struck = daily.struck_at(now, bench.timing.retention_hour)
+    waited = now - max(struck, bench.asked_at or struck)
+    work = (
+        Work(of, Measure.SUCCEEDED, waited, n=len(piece.anonymised)),
+        Work(of, Measure.SKIPPED, waited, n=len(piece.blocked)),
+        Work(of, Measure.RETRIED, waited, n=len(piece.failed)),
+    )
+    note_work(session, NAME, work, now)
 
 
 def _strike(session: Session, asked_at: datetime) -> None:

@@ -10,8 +10,10 @@ key.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 from uuid import UUID
 
 from sqlalchemy import delete, func, select
@@ -19,12 +21,15 @@ from sqlalchemy.orm import Session
 
 from tasks.bulk import among
 from tasks.lane import COUNT_CAP, Backlog, Bench
-from tasks.models.rollup import Ended, EndedKind
+from tasks.models.base import born_at
+from tasks.models.rollup import Ended, EndedKind, Measure
 from tasks.rollups.adding import add
 from tasks.rollups.counting import Place, count
 from tasks.rollups.ended import Key, unpacked
 from tasks.rollups.warning import look_at_budgets
-from tasks.rollups.work import noted_work
+from tasks.rollups.work import Work, noted_work, placed
+
+NAME: Final = "rollups"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,7 @@ def sweep(bench: Bench, limit: int) -> RollupsSweep:
                 keys[kind].extend(unpacked(packed))
         for kind, some in keys.items():
             counted += count(session, kind, some)
+        counted += _own(bench, [row.id for row in rows])
         add(session, counted)
         if rows:
             session.execute(
@@ -71,6 +77,16 @@ def sweep(bench: Bench, limit: int) -> RollupsSweep:
         jobs=tuple(id_ for id_, _ in keys[EndedKind.JOB]),
         is_full=len(rows) == limit,
     )
+
+
+def _own(bench: Bench, ids: Sequence[UUID]) -> Counter[Place]:
+    """Return the lane's own work: how many it counts, and how long they waited.
+
+    Added at once: noted as others note theirs, it would never come to an end.
+    """
+    now = bench.clock()
+    work = [Work(None, Measure.SUCCEEDED, now - born_at(id_)) for id_ in ids]
+    return placed(NAME, work, now)
 
 
 def backlog(session: Session, _now: datetime) -> Backlog:

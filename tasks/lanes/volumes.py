@@ -23,8 +23,11 @@ from tasks.holds.volumes import count_new, forget_old, hour_of
 from tasks.lane import Backlog, Bench
 from tasks.models.base import born_from
 from tasks.models.execution import Execution
+from tasks.models.rollup import Measure
 from tasks.models.volume import VolumeLook
+from tasks.rollups.work import Work, note_work
 
+NAME: Final = "volumes"
 #: What is younger may not be committed yet.
 SETTLING: Final = timedelta(seconds=2)
 #: After a longer break what was made meanwhile counts no more: it is no flood of now.
@@ -55,7 +58,16 @@ def sweep(bench: Bench, limit: int) -> VolumesSweep:
         rules = count_new(session, since, until) if since < until else []
         look.counted_until = max(look.counted_until, until)
         held = hold_unusual(session, rules, until) if rules else []
+        note_work(session, NAME, _work(len(rules), len(held)), now)
     return VolumesSweep(held=tuple(held))
+
+
+def _work(n_rules: int, n_held: int) -> tuple[Work, ...]:
+    """Return the looks at rules; one that was held does not go on."""
+    return (
+        Work(None, Measure.SUCCEEDED, n=n_rules - n_held),
+        Work(None, Measure.SKIPPED, n=n_held),
+    )
 
 
 def backlog(session: Session, now: datetime) -> Backlog:

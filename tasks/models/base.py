@@ -80,6 +80,11 @@ def born_from(at: datetime) -> UUID:
     return UUID(int=_milliseconds(at) << 80 | 0x7 << 76 | 0x2 << 62)
 
 
+def born_at(id_: UUID) -> datetime:
+    """Return when an id was made, to the millisecond."""
+    return _EPOCH + _MILLISECOND * (id_.int >> 80)
+
+
 def _milliseconds(at: datetime) -> int:
     return (at - _EPOCH) // _MILLISECOND
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
@@ -32,19 +32,17 @@ class Work(NamedTuple):
     n: int = 1
 
 
+#: Whose, and the measure.
+_Key = tuple[UUID | None, int]
+
+
 def note_work(session: Session, lane: str, work: Iterable[Work], now: datetime) -> None:
     """Note what this transaction did in a lane; one row, if it did anything.
 
     Caller commits.
     """
-    counted: Counter[tuple[str, int]] = Counter()
-    for each in work:
-        house = each.congregation_id.hex if each.congregation_id else ""
-        for measure in _measures(each):
-            counted[house, measure] += each.n
-    counted = +counted  # without what is 0
-    if counted:
-        sums = [(house, measure, n) for (house, measure), n in counted.items()]
+    if counted := _counted(work):
+        sums = [(of.hex if of else "", what, n) for (of, what), n in counted.items()]
         told = json.dumps([lane, now.isoformat(), sums]).encode()
         row = {"id": new_id(), "kind": EndedKind.WORK, "keys": told}
         session.execute(insert(Ended), row)
@@ -53,12 +51,28 @@ def note_work(session: Session, lane: str, work: Iterable[Work], now: datetime) 
 def noted_work(told: bytes) -> Counter[Place]:
     """Return what one such row counts."""
     lane, at, sums = json.loads(told)
-    hour = datetime.fromisoformat(at).replace(minute=0, second=0, microsecond=0)
-    found: Counter[Place] = Counter()
-    for house, measure, n in sums:
-        of = UUID(house) if house else None
-        found[Place(of, lane, None, hour, measure)] += n
-    return found
+    counted = {(UUID(of) if of else None, measure): n for of, measure, n in sums}
+    return _placed(lane, counted, datetime.fromisoformat(at))
+
+
+def placed(lane: str, work: Iterable[Work], now: datetime) -> Counter[Place]:
+    """Return what work counts, for who adds it to the counts without noting it."""
+    return _placed(lane, _counted(work), now)
+
+
+def _placed(lane: str, counted: Mapping[_Key, int], at: datetime) -> Counter[Place]:
+    hour = at.replace(minute=0, second=0, microsecond=0)
+    return Counter(
+        {Place(of, lane, None, hour, what): n for (of, what), n in counted.items()}
+    )
+
+
+def _counted(work: Iterable[Work]) -> Counter[_Key]:
+    counted: Counter[_Key] = Counter()
+    for each in work:
+        for measure in _measures(each):
+            counted[each.congregation_id, measure] += each.n
+    return +counted  # without what is 0
 
 
 def _measures(work: Work) -> Iterator[int]:

@@ -16,6 +16,7 @@ from tasks.models.execution import AttemptOutcome
 from tasks.models.reason import SENTENCES, Reason
 from tasks.models.rollup import EndedKind
 from tasks.rollups.ended import note_ended
+from tasks.rollups.rescued import note_rescued
 from tasks.webhooks.claiming import IS_RUNNING
 from tasks.webhooks.fanout import LANE
 
@@ -36,6 +37,7 @@ def take_back(session: Session, now: datetime, limit: int) -> list[UUID]:
         .limit(limit)
         .with_for_update(skip_locked=True)
     ).all()
+    note_rescued(session, overdue, now)
     for row in overdue:
         session.add(_attempt(row, now))
         row.crashes += 1

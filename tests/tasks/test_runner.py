@@ -11,8 +11,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, sessionmaker
 
 from tasks.lane import Backlog, Bench, Lane
-from tasks.models import LaneRun, LaneSetting, LaneTrigger, new_id
+from tasks.models import LaneRun, LaneSetting, LaneTrigger, Measure, new_id
 from tasks.runner import run_lane
+from tests.support.counted import counted
 from tests.support.factories import NOW
 from tests.support.fakes import FakePost, bench
 
@@ -92,6 +93,7 @@ def test_an_error_is_recorded_and_not_raised(
 ) -> None:
     broken = replace(LANE, sweep=_broken)
     run_lane(broken, bench(make_session, _noon, FakePost()), LaneTrigger.CLOCK)
+    assert counted(make_session, "executions") == {Measure.RETRIED: 1}
     [run] = _runs(make_session)
     assert run.error == "OSError: disk on fire"
     assert "lane.failed" in caplog.messages

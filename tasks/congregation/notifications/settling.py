@@ -25,6 +25,7 @@ from tasks.models.notification import (
 )
 from tasks.models.reason import SENTENCES, Reason
 from tasks.models.rollup import Measure
+from tasks.rollups.rescued import note_rescued
 from tasks.rollups.work import Work, note_work
 
 #: A mail that was under way in so many workers when they died is not tried again.
@@ -91,6 +92,7 @@ def take_back(session: Session, now: datetime, limit: int) -> list[UUID]:
         .limit(limit)
         .with_for_update(skip_locked=True)
     ).all()
+    note_rescued(session, overdue, now)
     for mail in overdue:
         took = _took(mail, now)
         mail.crashes += 1

@@ -22,6 +22,7 @@ from tasks.models import (
     ExecutionState,
     Hold,
     HoldKind,
+    Measure,
     Reason,
     RuleVolume,
     VolumeLimit,
@@ -30,6 +31,7 @@ from tasks.models import (
 )
 from tasks.operations.audit import Actor
 from tests.support import factories
+from tests.support.counted import counted
 from tests.support.fakes import FakePost, bench
 from tests.support.processes import until
 
@@ -111,6 +113,7 @@ def test_a_flood_is_held_once_and_the_rest_of_it_waits(
     assert _look(make_session) == (rule_id,)
     assert _look(make_session, NOW + MINUTE) == ()
 
+    assert counted(make_session, "volumes") == {Measure.SKIPPED: 1}
     [row] = _holds(make_session)
     assert (row.kind, row.n_seen, row.n_usual) == (HoldKind.VOLUME, LEAST + 1, 10)
     assert row.why == "201 executions within an hour; the busiest hour before had 10."

@@ -24,11 +24,13 @@ from tasks.models import (
     CampaignTerritory,
     EndAction,
     Event,
+    Measure,
     Method,
     StartAction,
 )
 from tasks.models.notification import Notification
 from tests.support import factories, territory_rows
+from tests.support.counted import counted
 from tests.support.factories import NOW
 from tests.support.fakes import FakePost, bench
 from tests.support.statements import statements
@@ -359,6 +361,9 @@ def test_one_that_fails_is_told_and_holds_up_no_other(
             assert daily.troubles(session, tenant) == []
             assert backlog(session, NOW).n_due == 1
         assert _sweep(make_session, timedelta(minutes=30)).failed == ()
+    found = counted(make_session, "campaign")
+    assert (found[Measure.SUCCEEDED], found[Measure.RETRIED]) == (1, 1)
+    assert found[Measure.WAIT + 17] == 1, "since midnight, within a day"
     assert _sweep(make_session, timedelta(hours=1)).activated == (bad,)
     with begin() as session:
         assert daily.troubles(session, sick) == []

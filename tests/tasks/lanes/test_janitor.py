@@ -21,6 +21,7 @@ from tasks.models import (
     FailureGroup,
     FailureHour,
     LaneRun,
+    Measure,
     Operation,
     OperationKind,
     OperationState,
@@ -28,6 +29,7 @@ from tasks.models import (
 )
 from tasks.models.notification import Digest, Notification, NotificationState
 from tests.support import factories, people_rows
+from tests.support.counted import counted
 from tests.support.factories import NOW
 from tests.support.failures import note
 from tests.support.fakes import FakePost, bench
@@ -100,6 +102,7 @@ def test_a_limit_is_kept_and_more_is_announced(make_session: Sessions) -> None:
     assert (len(result.failed), result.is_full) == (2, True)
     again = sweep(bench(make_session, lambda: NOW, FakePost()), 2)
     assert (len(again.failed), again.is_full) == (1, False)
+    assert counted(make_session, "janitor") == {Measure.SUCCEEDED: 3}
 
 
 def test_lane_runs_of_last_month_go(make_session: Sessions) -> None:

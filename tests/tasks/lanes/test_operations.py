@@ -24,6 +24,7 @@ from tasks.models import (
     Event,
     Execution,
     ExecutionState,
+    Measure,
     Operation,
     OperationKind,
     OperationState,
@@ -36,6 +37,7 @@ from tasks.operations.single import Answer
 from tasks.operations.starting import start
 from tasks.operations.steering import resume, stop
 from tests.support import factories
+from tests.support.counted import counted
 from tests.support.fakes import FakePost, bench
 
 Sessions = sessionmaker[Session]
@@ -269,6 +271,7 @@ def test_what_fails_at_one_piece_again_and_again_is_given_up(
     failed = _operation(make_session, id_)
     assert failed.state is OperationState.FAILED
     assert "failed 5 times" in str(failed.error)
+    assert counted(make_session, "operations") == {Measure.FAILED: 1}
     with make_session.begin() as session:
         resume(session, id_, ACTOR, now=at)
     _drain(make_session, at)

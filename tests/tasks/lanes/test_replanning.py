@@ -17,6 +17,7 @@ from tasks.models import (
     Booking,
     BookingStatus,
     JobState,
+    Measure,
     OffsetUnit,
     Replan,
     Rule,
@@ -32,6 +33,7 @@ from tasks.operations.rules import (
 )
 from tasks.secrets import SecretBox
 from tests.support import factories
+from tests.support.counted import counted
 from tests.support.factories import NOW
 from tests.support.fakes import FakePost, bench
 
@@ -132,6 +134,11 @@ def test_many_jobs_move_in_pieces_after_the_saving(make_session: Sessions) -> No
     starts = [NOW + timedelta(days=3, minutes=n) for n in range(5)]
     assert _dues(make_session) == [start - timedelta(hours=2) for start in starts]
     assert _n_open(make_session) == 0
+    # Each was ended and made anew, five minutes after the change.
+    assert counted(make_session, "replanning") == {
+        Measure.SUCCEEDED: 10,
+        Measure.WAIT + 13: 10,
+    }
 
 
 def test_a_job_that_comes_due_before_its_turn_is_moved_instead_of_sent(

@@ -10,8 +10,16 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, sessionmaker
 
 from tasks.lanes.rescue import BYSTANDINGS_MAX, sweep
-from tasks.models import Attempt, AttemptOutcome, Execution, ExecutionState, Reason
+from tasks.models import (
+    Attempt,
+    AttemptOutcome,
+    Execution,
+    ExecutionState,
+    Measure,
+    Reason,
+)
 from tests.support import factories
+from tests.support.counted import counted
 from tests.support.factories import NOW
 from tests.support.fakes import FakePost, bench
 from tests.support.leases import claim
@@ -46,6 +54,11 @@ def test_a_lapsed_lease_is_taken_back_without_a_failure(make_session: Sessions) 
         assert execution.state is ExecutionState.PENDING
         assert execution.run_at == LATER
         assert (execution.attempt, execution.crashes, execution.failures) == (1, 1, 0)
+    # Its lease had lapsed for a second.
+    assert counted(make_session, "rescue") == {
+        Measure.SUCCEEDED: 1,
+        Measure.WAIT + 6: 1,
+    }
 
 
 @pytest.mark.parametrize(

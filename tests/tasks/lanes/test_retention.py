@@ -19,6 +19,7 @@ from tasks.models import (
     DailyRun,
     Group,
     LaneTrigger,
+    Measure,
     Member,
     RetentionBlock,
 )
@@ -26,6 +27,7 @@ from tasks.models.notification import Notification
 from tasks.registry import lane as find_lane
 from tasks.runner import run_lane
 from tests.support import factories, people_rows, territory_rows
+from tests.support.counted import counted
 from tests.support.factories import NOW
 from tests.support.fakes import FakePost, bench
 from tests.support.people_rows import CLERK
@@ -191,6 +193,12 @@ def test_one_that_cannot_be_erased_holds_up_nobody_and_is_tried_again_tomorrow(
             {*ids} - {ids[2]},
             (ids[2],),
         )
+        # At noon, nine hours after the lane's own.
+        assert counted(make_session, "retention") == {
+            Measure.SUCCEEDED: 4,
+            Measure.RETRIED: 1,
+            Measure.WAIT + 17: 5,
+        }
         with begin() as session:
             row = session.scalars(select(RetentionBlock)).one()
             assert (row.member_id, row.reason) == (ids[2], BlockReason.FAILED)
@@ -251,6 +259,7 @@ def test_a_failing_congregation_stands_beside_healthy_ones(
         swept = _sweep(make_session)
     assert (swept.anonymised, swept.failed) == ((healthy,), (broken,))
     assert str(broken) in swept.trouble
+    assert counted(make_session, "retention")[Measure.RETRIED] == 1
     assert _erased(begin) == {healthy}
     assert _sweep(make_session, NOW + timedelta(minutes=5)) == RetentionSweep()
     assert len(_sweep(make_session, NOW + timedelta(hours=1)).anonymised) == 1

@@ -7,35 +7,21 @@ from datetime import timedelta
 from sqlalchemy import select
 from sqlalchemy.orm import Session, sessionmaker
 
-from tasks.lanes import admin_mails, contact_due, rollups
+from tasks.lanes import admin_mails, contact_due
 from tasks.models import (
     AdminMail,
     CongregationRollup,
     Ended,
-    LaneRollup,
     Measure,
-    Span,
 )
 from tasks.rollups.work import Work, note_work
 from tests.support import factories, outreach
+from tests.support.counted import counted
 from tests.support.factories import NOW
 from tests.support.fakes import FakePost, bench
 from tests.support.statements import statements
 
 Sessions = sessionmaker[Session]
-
-
-def _count(make_session: Sessions) -> None:
-    rollups.sweep(bench(make_session, lambda: NOW, FakePost()), 10)
-
-
-def _counted(make_session: Sessions, lane: str) -> dict[int, int]:
-    """Return what an hour of a lane holds, by measure."""
-    wanted = select(LaneRollup.measure, LaneRollup.n).filter_by(
-        lane=lane, span=Span.HOUR
-    )
-    with make_session() as session:
-        return {row.measure: row.n for row in session.execute(wanted)}
 
 
 def test_work_is_noted_in_one_row_and_counted_once(make_session: Sessions) -> None:
@@ -53,8 +39,8 @@ def test_work_is_noted_in_one_row_and_counted_once(make_session: Sessions) -> No
             note_work(session, "sync", [], NOW)
         assert len(seen) == 1
     for _ in range(2):
-        _count(make_session)
-    assert _counted(make_session, "sync") == {
+        counted(make_session, "sync")
+    assert counted(make_session, "sync") == {
         Measure.SUCCEEDED: 3,
         Measure.FAILED: 1,
         Measure.SKIPPED: 7,
@@ -67,7 +53,7 @@ def test_work_is_noted_in_one_row_and_counted_once(make_session: Sessions) -> No
         assert Measure.SKIPPED not in houses, "it belongs to no congregation alone"
 
 
-def test_a_woken_agent_and_one_that_is_passed_over_are_counted(
+def test_a_woken_agent_and_one_that_is_passed_over_arecounted(
     make_session: Sessions,
 ) -> None:
     with make_session.begin() as session:
@@ -78,8 +64,7 @@ def test_a_woken_agent_and_one_that_is_passed_over_are_counted(
     contact_due.sweep(
         bench(make_session, lambda: NOW + timedelta(minutes=3), FakePost()), 10
     )
-    _count(make_session)
-    assert _counted(make_session, "contact_due") == {
+    assert counted(make_session, "contact_due") == {
         Measure.SUCCEEDED: 1,
         Measure.SKIPPED: 1,
         Measure.WAIT + 13: 2,
@@ -103,6 +88,5 @@ def test_mails_to_admins_are_counted_by_what_became_of_them(
             )
         )
     admin_mails.sweep(bench(make_session, lambda: NOW, FakePost()), 10)
-    _count(make_session)
-    found = _counted(make_session, "admin_mails")
+    found = counted(make_session, "admin_mails")
     assert found == {Measure.SUCCEEDED: 1, Measure.WAIT: 1, Measure.RUN: 1}

@@ -23,12 +23,14 @@ from tasks.models import (
     Congregation,
     Document,
     DocumentVersion,
+    Measure,
     Notification,
     StoredFile,
 )
 from tasks.operations.audit import Actor
 from tasks.storage.local import LocalStorage
 from tests.conftest import NOW
+from tests.support.counted import counted
 from tests.support.fakes import FakePost, bench
 
 WHO = Actor("operator@example.org")
@@ -220,6 +222,11 @@ def test_of_each_last_day_that_is_near_it_is_told_once(desk: Desk) -> None:
     with desk.make_session() as session:
         types = session.scalars(select(Notification.type)).all()
     assert types.count("document.expiring") == 2
+    # At noon, six hours after the lane's own.
+    assert counted(desk.make_session, "expirations") == {
+        Measure.SUCCEEDED: 2,
+        Measure.WAIT + 17: 2,
+    }
 
 
 def test_names_of_files_are_harmless() -> None:
