@@ -16,6 +16,7 @@ from tasks.congregation.documents.rendering.renderer import ChildRenderer, Rende
 from tasks.db import Begin
 from tasks.executing.hosts import Hosts
 from tasks.executing.stragglers import Stragglers
+from tasks.executing.suspecting import SuspectLooks
 from tasks.held import Held
 from tasks.meters import Meters
 from tasks.pace import Pace
@@ -50,6 +51,7 @@ class Bench:
     pace: Pace = field(default_factory=Pace)
     hosts: Hosts = field(default_factory=Hosts)
     stragglers: Stragglers = field(default_factory=Stragglers)
+    suspects: SuspectLooks = field(default_factory=SuspectLooks)
     storage: Storage = field(default_factory=NoStorage)
     renderer: Renderer = field(default_factory=ChildRenderer)
     meters: Meters = field(default_factory=Meters)

@@ -14,7 +14,7 @@ from uuid import UUID
 from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session
 
-from tasks.db import reading
+from tasks.db import glancing
 from tasks.lane import Bench, Lane, tally
 from tasks.models.lane import LaneRun, LaneSetting, LaneTrigger
 from tasks.models.rollup import Measure
@@ -111,7 +111,7 @@ _STANDING: Final = select(
 def _standing(bench: Bench, lane: str) -> tuple[bool, bool]:
     """Return whether the lane is paused, and whether an operator asked for a sweep."""
     with bench.begin() as session:
-        reading(session)
+        glancing(session)
         is_paused, is_asked = session.execute(_STANDING, {"lane": lane}).one()
     return bool(is_paused), bool(is_asked)
 

@@ -20,6 +20,7 @@ from tasks.clock import utcnow
 from tasks.db import sessions
 from tasks.executing.claiming import lease, take
 from tasks.executing.preparing import prepare
+from tasks.executing.suspecting import SuspectLooks
 from tasks.lane import Bench
 from tasks.models import Base, Execution, ExecutionState, JobState, LaneTrigger
 from tasks.models import ScheduledJob as Job
@@ -64,6 +65,7 @@ class Timelapse:
             clock=self.clock,
             effects=scripted_effects(chance),
             worker="bonifatius:1:demo",
+            suspects=SuspectLooks(every=0.0),  # its clock is not ours
         )
 
     def play(self, steps: Sequence[Step]) -> None:

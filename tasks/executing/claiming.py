@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Table, null, select, update
+from sqlalchemy import Table, case, null, select, update
 from sqlalchemy.orm import Session
 
 from tasks.automation.actions import ACTIONS
@@ -69,16 +69,28 @@ def take(session: Session, bench: Bench, *, limit: int) -> list[Running]:
         return []
     now = bench.clock()
     rows = due_rows(session, Execution, _NEXT, now=now, limit=limit)
-    if suspect := next_suspect(session, _NEXT, now):
-        rows.append(suspect)
+    if bench.suspects.is_time():
+        suspect = next_suspect(session, _NEXT, now)
+        bench.suspects.looked(found=suspect is not None)
+        rows += [suspect] if suspect else []
     return [Running._make(row) for row in rows]
 
 
-def lease(session: Session, bench: Bench, taken: Sequence[Running]) -> None:
-    """Begin the attempts of what was taken, for those whose effect leaves the house."""
+def lease(
+    session: Session,
+    bench: Bench,
+    taken: Sequence[Running],
+    begun: Sequence[UUID] = (),
+) -> None:
+    """Begin the attempts of what was taken, for those whose effect leaves the house.
+
+    Args:
+        begun: those of them whose effects begin right after the commit.
+    """
     if not taken:
         return
     now = bench.clock()
+    effect_at = case((among(session, Execution.id, begun), now)) if begun else null()
     session.execute(
         update(_TABLE)
         .where(among(session, Execution.id, [row.id for row in taken]))
@@ -88,7 +100,7 @@ def lease(session: Session, bench: Bench, taken: Sequence[Running]) -> None:
             worker=bench.worker,
             lease_until=now + bench.timing.lease,
             claimed_at=now,
-            effect_at=null(),
+            effect_at=effect_at,
         )
     )
 

@@ -61,6 +61,11 @@ def _mark_of(claim: Claim, at: datetime | None) -> dict[str, Any]:
 def mark(session: Session, begun: Sequence[Begun], now: datetime) -> None:
     """Note that the effects begin: after a crash, "not begun" and "unknown" differ."""
     _set_effect(session, [_mark_of(each.claim, now) for each in begun])
+    keep_messages(session, begun, now)
+
+
+def keep_messages(session: Session, begun: Sequence[Begun], now: datetime) -> None:
+    """Keep what is about to leave, in the place of what left before."""
     again = [each.claim.execution_id for each in begun if each.claim.attempt > 1]
     _forget_messages(session, again)
     messages = [

@@ -66,6 +66,29 @@ def prepare(
     Everything is read afresh: the rule, the booking, the recipient.  What acts within
     the transaction is not marked.  Caller commits before it acts on the others.
     """
+    prepared = look(session, rows, now=now)
+    leaving = leaving_of(prepared)
+    mark(session, leaving, now)
+    note_recipients(session, readdressed(rows, leaving))
+    return prepared
+
+
+def leaving_of(prepared: Sequence[Ready | Verdict]) -> list[Ready]:
+    """Return what is about to leave the house."""
+    ready = [each for each in prepared if isinstance(each, Ready)]
+    return [each for each in ready if not each.action.is_within]
+
+
+def readdressed(rows: Sequence[Running], ready: Sequence[Ready]) -> list[Ready]:
+    """Return those that go to somebody else than their row says."""
+    were = {row.id.int: row.recipient for row in rows}
+    return [r for r in ready if r.recipient != were[r.claim.execution_id.int]]
+
+
+def look(
+    session: Session, rows: Sequence[Running], *, now: datetime
+) -> list[Ready | Verdict]:
+    """Compose the messages of what is locked or ours, and guard it; writes nothing."""
     began_at = time.monotonic()
     rules = rules_of(session, rows)
     deeds = _deeds(rows, rules)
@@ -81,21 +104,10 @@ def prepare(
         if isinstance(each, Composed)
     }
     stops = stopped(session, rows, rules, contexts, recipients, now)
-    prepared = [
+    return [
         (stops and stops.get(row.id)) or _prepared(row, deed, each, made_at)
         for row, deed, each in zip(rows, deeds, composed, strict=True)
     ]
-    ready = [each for each in prepared if isinstance(each, Ready)]
-    mark(session, [each for each in ready if not each.action.is_within], now)
-    changed = [
-        each
-        for row, each in zip(rows, prepared, strict=True)
-        if isinstance(each, Ready)
-        and each.recipient != row.recipient
-        and not each.action.is_within
-    ]
-    note_recipients(session, changed)
-    return prepared
 
 
 def _deeds(rows: Sequence[Running], rules: Mapping[UUID, Rule]) -> list[_Deed]:

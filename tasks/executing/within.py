@@ -9,7 +9,6 @@ import logging
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Final
-from uuid import UUID
 
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
@@ -18,7 +17,7 @@ from tasks.automation.actions.base import ActsWithin, Outcome, TryAgain
 from tasks.crashpoints import reached
 from tasks.executing.claiming import Running
 from tasks.executing.marking import note_recipients
-from tasks.executing.preparing import Ready, prepare
+from tasks.executing.preparing import Ready, look, readdressed
 from tasks.executing.settling import settle_taken
 from tasks.executing.verdicts import Verdict, judge
 from tasks.lane import Bench
@@ -34,7 +33,7 @@ def do_within(
     if not taken:
         return []
     now = bench.clock()
-    prepared = prepare(session, taken, now=now)
+    prepared = look(session, taken, now=now)
     ready = [each for each in prepared if isinstance(each, Ready)]
     reached("before_effect")
     outcomes = _acted(session, bench, ready)
@@ -52,10 +51,7 @@ def do_within(
         for each in ready
     ]
     settle_taken(session, verdicts, worker=bench.worker, now=now)
-    were: dict[UUID, str | None] = {row.id: row.recipient for row in taken}
-    note_recipients(
-        session, [r for r in ready if r.recipient != were[r.claim.execution_id]]
-    )
+    note_recipients(session, readdressed(taken, ready))
     return verdicts
 
 

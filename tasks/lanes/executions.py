@@ -9,6 +9,7 @@ not begun.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -17,10 +18,12 @@ from sqlalchemy.orm import Session
 
 from tasks.claims import backlog_of
 from tasks.crashpoints import reached
-from tasks.executing.claiming import lease, take
-from tasks.executing.preparing import prepare
+from tasks.executing.claiming import Running, lease, take
+from tasks.executing.marking import keep_messages, note_recipients
+from tasks.executing.preparing import Ready, leaving_of, look, readdressed
 from tasks.executing.recording import word_of
 from tasks.executing.running import AT_ONCE, run
+from tasks.executing.verdicts import Verdict
 from tasks.executing.within import do_within
 from tasks.lane import Backlog, Bench
 from tasks.models.execution import Execution
@@ -47,11 +50,8 @@ def sweep(bench: Bench, limit: int) -> ExecutionSweep:
     with bench.begin() as session:
         taken = take(session, bench, limit=batch)
         leaving = [row for row in taken if not row.is_within]
-        lease(session, bench, leaving)
+        prepared = _begun(session, bench, leaving)
         done = do_within(session, bench, [row for row in taken if row.is_within])
-        # A few that can begin at once need no second transaction before they do.
-        few = leaving if len(leaving) <= AT_ONCE else ()
-        prepared = prepare(session, few, now=bench.clock()) if few else ()
     if not taken:
         return ExecutionSweep()
     reached("after_claim")
@@ -62,6 +62,25 @@ def sweep(bench: Bench, limit: int) -> ExecutionSweep:
         **{word: tuple(ids) for word, ids in ended.items()},
         is_full=len(taken) >= batch,
     )
+
+
+def _begun(
+    session: Session, bench: Bench, leaving: Sequence[Running]
+) -> Sequence[Ready | Verdict]:
+    """Lease what leaves the house; a few, which can begin at once, also begin.
+
+    They need no second transaction before their effects, nor a second update.
+    """
+    if not leaving or len(leaving) > AT_ONCE:
+        lease(session, bench, leaving)
+        return ()
+    now = bench.clock()
+    prepared = look(session, leaving, now=now)
+    ready = leaving_of(prepared)
+    lease(session, bench, leaving, [each.claim.execution_id for each in ready])
+    keep_messages(session, ready, now)
+    note_recipients(session, readdressed(leaving, ready))
+    return prepared
 
 
 def backlog(session: Session, now: datetime) -> Backlog:
