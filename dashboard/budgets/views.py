@@ -9,7 +9,7 @@ from flask import Blueprint, abort, flash, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import BadRequestKeyError
 
-from dashboard.charts.series import COUNTED_LANES
+from dashboard.charts.lanes import COUNTED
 from dashboard.extensions import db
 from dashboard.security import actor, current_operator
 from tasks import registry
@@ -39,7 +39,7 @@ def lane(name: str) -> ResponseReturnValue:
     """Set a lane's budget, or take it away."""
     if not current_operator().sees_all:
         abort(403, say("Only operators of all congregations set the budget of a lane."))
-    if name not in COUNTED_LANES:
+    if name not in COUNTED or COUNTED[name].never_waits:
         told = say("There is no lane of this name with a budget.")
         raise NotFound("unknown_lane", told)
     here = url_for("lanes.detail", name=name) + "#budget"

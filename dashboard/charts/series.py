@@ -25,14 +25,6 @@ from tasks.models import (
 )
 from tasks.rollups.quantiles import quantile
 
-#: Lanes whose work is counted.
-COUNTED_LANES: Final = frozenset(
-    {
-        *("executions", "deliveries", "scheduled_jobs"),  # by their attempts
-        *("email", "contact_due", "admin_mails", "feeds", "fanout"),
-        *("thumbnail", "sync", "data_transfer", "operations"),
-    }
-)
 #: What is drawn, from the bottom up; each is a state of the one map of looks.
 OUTCOMES: Final[Mapping[str, Measure]] = {
     "succeeded": Measure.SUCCEEDED,

@@ -10,6 +10,7 @@ from flask.typing import ResponseReturnValue
 
 from dashboard.budgets import queries as budgets
 from dashboard.charts import panel, series
+from dashboard.charts.lanes import COUNTED
 from dashboard.extensions import db
 from dashboard.lanes import outcomes, queries, resuming
 from dashboard.lanes.forms import WorkersForm
@@ -128,11 +129,13 @@ def _page(lane: Lane, form: WorkersForm) -> str:
 
 
 def _charts(lane: Lane) -> dict[str, Any]:
-    if lane.name not in series.COUNTED_LANES or is_htmx():
+    if is_htmx():
         return {}
     session, now, period = db.session(), utcnow(), panel.asked_period()
     drawn = panel.values(series.of_lane(session, lane.name, period, now))
-    return drawn | budgets.of_lane(session, lane.name, now)
+    counts = COUNTED[lane.name]
+    budget = {} if counts.never_waits else budgets.of_lane(session, lane.name, now)
+    return {**drawn, **budget, "counts": counts}
 
 
 def _views(lanes: Sequence[Lane]) -> list[queries.LaneView]:

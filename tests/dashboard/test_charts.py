@@ -14,12 +14,14 @@ from sqlalchemy.orm import Session
 
 from dashboard.charts import series
 from dashboard.charts.drawing import HEIGHT, draw
+from dashboard.charts.lanes import COUNTED
 from dashboard.charts.panel import about
 from dashboard.charts.periods import PERIODS
 from dashboard.operators.models import Operator, RoleName
 from tasks.clock import utcnow
 from tasks.db import CongregationSession, Scope, set_scope
 from tasks.models import Measure, RuleVersion, Span
+from tasks.registry import LANES
 from tasks.rollups.adding import add
 from tasks.rollups.counting import Place
 from tasks.rollups.warning import look_at_budgets
@@ -159,7 +161,18 @@ def test_the_pages_draw_charts_and_say_the_same_in_a_table(
     assert '<td class="figures">41</td>' in page
     assert sum("lane_rollups" in statement for statement in seen) == 1
     assert 'style="' not in page
-    assert "The numbers" not in as_operator.get("/lanes/rescue").get_data(as_text=True)
+
+
+def test_every_lane_says_what_it_counts_and_why_nothing_waits(
+    as_operator: Browser,
+) -> None:
+    assert COUNTED.keys() == {lane.name for lane in LANES}
+    for lane in LANES:
+        page = as_operator.get(f"/lanes/{lane.name}").get_data(as_text=True)
+        counts = COUNTED[lane.name]
+        for said in (counts.what, counts.never_waits, counts.untimed):
+            assert said in page, lane.name
+        assert ("Lateness budget" in page) is (not counts.never_waits), lane.name
 
 
 def test_times_are_told_as_one_number() -> None:
@@ -197,7 +210,8 @@ def test_a_budget_is_set_on_its_page_and_shown_when_it_burns(
     assert home.count("Lateness budget") == 2
     gone = as_operator.post(f"/budgets/rules/{rule}", data={}, follow_redirects=True)
     assert "None is set" in gone.get_data(as_text=True)
-    assert as_operator.post("/budgets/lanes/rescue").status_code == 404
+    for nothing_waits in ("janitor", "nonsense"):
+        assert as_operator.post(f"/budgets/lanes/{nothing_waits}").status_code == 404
 
 
 def test_who_sees_some_congregations_sets_no_lane_budget(
