@@ -25,7 +25,7 @@ from dashboard.search.reading import (
 from tasks.errors import InvalidInput
 from tasks.models import Congregation, Podcast, Rule
 from tasks.operations.matching import Matching
-from tasks.saying import later, say
+from tasks.saying import later, meant, say
 from tasks.search import work
 
 #: Entries that one choice of a filter offers at most.
@@ -88,8 +88,8 @@ class ListFilter(FlaskForm):  # type: ignore[misc]  # WTForms has no types
     rule = SelectField(later("Rule"), validate_choice=False)
     podcast = SelectField(later("Podcast"), validate_choice=False)
     within = SelectField(later("Congregation"), validate_choice=False)
-    since = MomentField(by_own_clock(later("From")))
-    until = MomentField(by_own_clock(later("Until")))
+    since = MomentField(by_own_clock(later(meant("a time", "From"))))
+    until = MomentField(by_own_clock(later(meant("a time", "Until"))))
     state = HiddenField(filters=[clean])
     booking = HiddenField(filters=[clean])
     event = HiddenField(filters=[clean])
@@ -117,20 +117,19 @@ class ListFilter(FlaskForm):  # type: ignore[misc]  # WTForms has no types
     def offer(self, offered: Choices) -> None:
         """Say what may be chosen."""
         self.offered = offered
-        anything = SelectChoice("", say("Any"))
         self.rule.choices = [
-            anything,
+            SelectChoice("", say(meant("a rule", "Any"))),
             *(SelectChoice(str(id_), name) for id_, name in offered.rules),
         ]
         self.podcast.choices = [
-            anything,
+            SelectChoice("", say("Any")),
             *(
                 SelectChoice(f"{slug}/{id_}", title)
                 for slug, id_, title in offered.podcasts
             ),
         ]
         self.within.choices = [
-            anything,
+            SelectChoice("", say(meant("a congregation", "Any"))),
             *(SelectChoice(slug, name) for slug, name in offered.congregations),
         ]
 

@@ -12,7 +12,7 @@ from sqlalchemy.exc import OperationalError
 from wtforms.i18n import get_translations
 
 from dashboard.security import OWN_CREDENTIALS
-from tasks.saying import LANGUAGES, language, say, say_many
+from tasks.saying import LANGUAGES, language, meant, say, say_many
 from tasks.saying.catalogs import catalog
 
 #: What stands in for all other languages.
@@ -112,5 +112,9 @@ def init_app(app: Flask) -> None:
         _gettext, _ngettext, newstyle=True
     )
     app.jinja_env.globals.update(
-        say=say, say_many=say_many, own_language=own_language, languages=LANGUAGES
+        say=say,
+        say_many=say_many,
+        meant=meant,
+        own_language=own_language,
+        languages=LANGUAGES,
     )

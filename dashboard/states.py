@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from tasks.saying import say
+from tasks.saying import meant, say
 
 #: A tone is a colour with a meaning; ``static/css/tokens.css`` has one pair for each.
 Tone = Literal["waiting", "active", "good", "warn", "bad", "quiet"]
@@ -53,11 +53,16 @@ LOOKS: Final[Mapping[str, Look]] = {
     "visible": Look("On the board", "eye", "good", "It is seen today."),
     "ends_soon": Look("Ends soon", "hourglass-split", "warn", "Its last day is near."),
     "to_come": Look("To come", "calendar-plus", "waiting", "Its first day is to come."),
-    "off_board": Look("Ended", "eye-slash", "quiet", "Its last day is over."),
+    "off_board": Look(
+        meant("a document", "Ended"), "eye-slash", "quiet", "Its last day is over."
+    ),
     # decisions of rules
     "fired": Look("Fired", "lightning-charge", "good", "An execution came of it."),
     "scheduled": Look(
-        "Scheduled", "calendar-check", "waiting", "Set for a later time."
+        meant("a decision", "Scheduled"),
+        "calendar-check",
+        "waiting",
+        "Set for a later time.",
     ),
     "no": Look("No", "dash-lg", "quiet", "Nothing came of it."),
     # bookings and episodes
@@ -105,8 +110,12 @@ LOOKS: Final[Mapping[str, Look]] = {
     "halted": Look("Paused", "pause-fill", "waiting", "Held, and not late meanwhile."),
     "resting": Look("Resting", "moon", "quiet", "Somebody worked on it lately."),
     "planned": Look("Planned", "calendar-check", "waiting", "It begins later."),
-    "under_way": Look("Active", "megaphone", "active", "It runs now."),
-    "ended": Look("Ended", "check-lg", "quiet", "It ran, and is over."),
+    "under_way": Look(
+        meant("a campaign", "Active"), "megaphone", "active", "It runs now."
+    ),
+    "ended": Look(
+        meant("a campaign", "Ended"), "check-lg", "quiet", "It ran, and is over."
+    ),
     # engagements
     "armed": Look("Armed", "alarm", "waiting", "Wakes the agent at its instant."),
     "held": Look(
@@ -137,16 +146,36 @@ LOOKS: Final[Mapping[str, Look]] = {
     "revoked": Look("Revoked", "slash-circle", "quiet", "It was taken back."),
 }
 
+#: What the same states are called of things that have another gender in French.
+OF: Final[Mapping[str, Mapping[str, str]]] = {
+    "endpoint": {
+        "enabled": meant("an endpoint", "Enabled"),
+        "disabled": meant("an endpoint", "Disabled"),
+    },
+    "episode": {"scheduled": meant("an episode", "Scheduled")},
+    "mail": {"skipped": meant("a mail", "Skipped")},
+    "notification": {"sent": meant("a notification", "Sent")},
+    "operator": {"disabled": meant("an operator", "Disabled")},
+    "transfer": {
+        "done": meant("a transfer", "Done"),
+        "cancelled": meant("a transfer", "Cancelled"),
+    },
+}
+
 _UNKNOWN: Final = Look("", "question-lg", "quiet", "")
 
 
-def look(state: str) -> Look:
+def look(state: str, of: str = "") -> Look:
     """Return how a state looks, in the present language.
 
     A word that is not in the map is shown as it is.
+
+    Args:
+        of: whose state it is, where OF has another word for that.
     """
     found = LOOKS.get(state)
     if found is None:
         label = state.replace("_", " ").capitalize()
         return replace(_UNKNOWN, label=label)
-    return replace(found, label=say(found.label), sentence=say(found.sentence))
+    label = OF.get(of, {}).get(state, found.label)
+    return replace(found, label=say(label), sentence=say(found.sentence))

@@ -11,9 +11,9 @@ import pytest
 from babel.messages.catalog import Catalog, Message
 
 from dashboard import ROOT
-from dashboard.cli.catalogs import key_of, read, said_in
+from dashboard.cli.catalogs import key_in, key_of, read, said_in
 from dashboard.cli.marked import Text, in_python, in_template, nouns
-from tasks.saying import LANGUAGES, language, later, say, say_many
+from tasks.saying import LANGUAGES, language, later, meant, say, say_many
 
 OTHERS: Final = list(LANGUAGES)[1:]
 
@@ -24,7 +24,7 @@ def files_of(sign: str) -> list[Path]:
 
 def messages(sign: str) -> dict[str, Message]:
     catalogs: list[Catalog] = [read(path, sign) for path in files_of(sign)]
-    return {key_of(one.id): one for each in catalogs for one in each if one.id}
+    return {key_in(one): one for each in catalogs for one in each if one.id}
 
 
 def values_in(text: str) -> Counter[str]:
@@ -62,7 +62,7 @@ def test_nothing_is_translated_that_nobody_says(
 @pytest.mark.parametrize("sign", OTHERS)
 def test_each_text_is_translated_once(sign: str) -> None:
     times = Counter(
-        key_of(one.id) for path in files_of(sign) for one in read(path, sign) if one.id
+        key_in(one) for path in files_of(sign) for one in read(path, sign) if one.id
     )
 
     assert {text for text, n in times.items() if n > 1} == set()
@@ -82,19 +82,43 @@ def test_translations_have_the_same_values_and_elements(sign: str) -> None:
     assert wrong == {}
 
 
+def test_french_keeps_its_signs_on_the_line_of_the_word_before() -> None:
+    loose = {
+        string
+        for message in messages("fr").values()
+        for string in (
+            message.string if isinstance(message.string, tuple) else [message.string]
+        )
+        if re.search(r"(?<=[\w»)]) [;:?!»]|« |(?<=\d) (?=\d{3})", string)
+    }
+
+    assert loose == set()
+
+
 def test_marked_texts_are_found_in_modules_and_templates() -> None:
-    module = 'say("One")\nmark("Two")\nx = later("Three")\nsay_many(n, "a", "b")'
+    module = (
+        'say("One")\nmark("Two")\nx = later("Three")\nsay_many(n, "a", "b")\n'
+        'later(meant("a mail", "One"))'
+    )
     page = (
         '{{ _("One") }}{% trans n=3 %}{{ n }} row{% pluralize %}{{ n }} rows'
         '{% endtrans %}{{ n | plural("rule") }}{{ empty(_("Nothing"), "x") }}'
+        '{{ say(meant("a rule", "One")) }}'
     )
 
-    assert in_python(module) == {"One", "Two", "Three", ("a", "b")}
+    assert in_python(module) == {
+        "One",
+        "Two",
+        "Three",
+        ("a", "b"),
+        meant("a mail", "One"),
+    }
     assert in_template(page) == {
         "One",
         "Nothing",
         ("%(n)s row", "%(n)s rows"),
         ("rule", "rules"),
+        meant("a rule", "One"),
     }
 
 
@@ -102,6 +126,21 @@ def test_marked_texts_are_found_in_modules_and_templates() -> None:
 def test_the_mark_of_templates_takes_no_values(page: str) -> None:
     with pytest.raises(ValueError, match="written out"):
         in_template(page)
+
+
+def test_one_english_word_is_said_in_two_ways_where_it_means_two_things() -> None:
+    of_a_range, of_a_version = meant("a time", "From"), "From"
+    in_english = say(of_a_range), str(later(of_a_range))
+    token = language.set("fr")
+    try:
+        in_french = say(of_a_range), say(of_a_version)
+        unknown = say(meant("nothing of ours", "Nobody translated this."))
+    finally:
+        language.reset(token)
+
+    assert in_english == ("From", "From")
+    assert in_french == ("Du", "De")
+    assert unknown == "Nobody translated this."
 
 
 def test_texts_are_said_in_the_language_that_is_set() -> None:

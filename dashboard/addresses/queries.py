@@ -19,15 +19,15 @@ from tasks.errors import InvalidInput, NotFound
 from tasks.lane import COUNT_CAP
 from tasks.models import Address, AddressArea, Congregation, Sync
 from tasks.models.long_job import LongJobState
-from tasks.saying import mark, say
+from tasks.saying import mark, meant, say
 from tasks.saying.formats import decimal
 
 #: The tabs: word in the address -> what stands there.
 TABS: Final[Mapping[str, str]] = {
-    "": mark("All"),
-    "missing": mark("Missing"),
+    "": meant("addresses", "All"),
+    "missing": meant("addresses", "Missing"),
     "outside": mark("Outside"),
-    "inactive": mark("Inactive"),
+    "inactive": meant("addresses", "Inactive"),
     "placed": mark("Placed by hand"),
 }
 _OF_TAB: Final[Mapping[str, tuple[ColumnElement[bool], ...]]] = {

@@ -14,7 +14,7 @@ from dashboard.filter_fields import MomentField, by_own_clock
 from dashboard.search.kinds import SEARCHED
 from dashboard.search.plain import PlainFilter
 from tasks.models import AuditEntry
-from tasks.saying import later
+from tasks.saying import later, meant
 
 #: What may be acted on, as the entries' subjects are called.
 SUBJECT_KINDS: Final = {
@@ -50,8 +50,8 @@ class AuditFilter(PlainFilter):
         validate_choice=False,
     )
     subject = HiddenField(later("Subject's id"), [Length(max=128)])
-    since = MomentField(by_own_clock(later("From")))
-    until = MomentField(by_own_clock(later("Before")))
+    since = MomentField(by_own_clock(later(meant("a time", "From"))))
+    until = MomentField(by_own_clock(later(meant("a time", "Before"))))
 
     def wanted(self, now: datetime) -> Sequence[ColumnElement[bool]]:
         """Return what must hold; a field with an error does not count."""

@@ -28,14 +28,14 @@ from tasks.congregation.documents.drafts import (
 )
 from tasks.errors import InvalidInput
 from tasks.models import BoardSection, Document
-from tasks.saying import later, mark, say
+from tasks.saying import later, mark, meant, say
 
 #: Tab of the board -> its name.
 TABS: Final = {
     "visible": mark("On the board"),
     "soon": mark("Ending soon"),
     "later": mark("To come"),
-    "ended": mark("Ended"),
+    "ended": meant("documents", "Ended"),
     "all": mark("All"),
 }
 _NO_PLACE: Final = later(

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import click
-from babel.messages.catalog import Catalog
+from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import read_po, write_po
 
 from dashboard import ROOT
 from dashboard.cli.marked import Text, nouns
-from tasks.saying.catalogs import HEADER, LANGUAGES, empty
+from tasks.saying.catalogs import ABOUT, HEADER, LANGUAGES, empty
 
 #: Longest line of a catalog.
 WIDTH = 110
@@ -40,14 +40,14 @@ def _write_all(
     said = {key_of(text) for texts in found.values() for text in texts}
     for noun in only or sorted(set(found) | set(known)):
         elsewhere = {
-            key_of(message.id)
+            key_in(message)
             for other, one in known.items()
             if other != noun
             for message in one
         }
         own = known.setdefault(noun, empty(language))
         wanted = {key_of(text): text for text in found.get(noun, set())}
-        kept = {key_of(message.id) for message in own} & said
+        kept = {key_in(message) for message in own} & said
         made = empty(language)
         for key in sorted(kept | (set(wanted) - elsewhere)):
             _add(made, own, key, wanted.get(key))
@@ -60,10 +60,13 @@ def _write_all(
 
 
 def _add(made: Catalog, own: Catalog, key: str, wanted: Text | None) -> None:
-    before = own.get(key)
-    text = wanted if wanted is not None else before.id if before else key
+    about, _, one = key.rpartition(ABOUT)
+    before = own.get(one, about or None)
+    text = before.id if wanted is None and before is not None else wanted
+    text = text if isinstance(text, (tuple, list)) else one
     is_same = before is not None and before.id == text
-    made.add(text, before.string if before is not None and is_same else "")
+    string = before.string if before is not None and is_same else ""
+    made.add(text, string, context=about or None)
 
 
 def said_in(string: str | Iterable[str] | None) -> bool:
@@ -76,6 +79,12 @@ def key_of(text: object) -> str:
     return text[0] if isinstance(text, (tuple, list)) else str(text)
 
 
+def key_in(message: Message) -> str:
+    """Return what a catalog finds a message by, with what it is about."""
+    key = key_of(message.id)
+    return f"{message.context}{ABOUT}{key}" if message.context else key
+
+
 def read(path: Path, language: str) -> Catalog:
     """Return a catalog file; its header is left out."""
     with path.open("rb") as file:
@@ -83,7 +92,7 @@ def read(path: Path, language: str) -> Catalog:
     made = empty(language)
     for message in found:
         if message.id:
-            made.add(message.id, message.string)
+            made.add(message.id, message.string, context=message.context)
     return made
 
 

@@ -12,7 +12,9 @@ from typing import Final
 
 from jinja2 import Environment, nodes
 
-#: A text, or one for one thing and one for many.
+from tasks.saying import meant
+
+#: A text, with what it is about if that matters; or one for one thing and one for many.
 Text = str | tuple[str, str]
 #: Functions that take a text, and which argument it is.
 ONE: Final = {
@@ -99,6 +101,8 @@ def _constant(node: nodes.Expr) -> object:
 def _texts(name: str, given: Sequence[object]) -> Iterator[Text]:
     if name in ONE and given and isinstance(given[0], str):
         yield given[0]
+    if name == "meant":
+        yield from _meant(*given)
     for place in ROWS.get(name, ()):
         if given[place:] and isinstance(given[place], str) and given[place]:
             yield str(given[place])
@@ -109,6 +113,11 @@ def _texts(name: str, given: Sequence[object]) -> Iterator[Text]:
     if name == "plural" and len(given) > 1 and isinstance(given[1], str):
         many = given[2] if len(given) > 2 else None
         yield given[1], many if isinstance(many, str) else given[1] + "s"
+
+
+def _meant(about: object, text: object) -> Iterator[Text]:
+    if isinstance(about, str) and isinstance(text, str):
+        yield meant(about, text)
 
 
 def _plural(node: nodes.Filter) -> Iterator[Text]:

@@ -17,9 +17,10 @@ from dashboard.search.reading import Search, read_search
 from tasks.automation.triggers import TRIGGERS
 from tasks.models.base import EXTERNAL_ID_MAX
 from tasks.operations.event_matching import EventMatching
-from tasks.saying import later, say
+from tasks.saying import later, meant, say
 
 _ANY: Final = SelectChoice("", later("Any"))
+_ANYWHERE: Final = SelectChoice("", later(meant("a place", "Any")))
 
 
 def _types() -> list[SelectChoice]:
@@ -38,8 +39,8 @@ class EventFilterForm(Form):  # type: ignore[misc]  # WTForms has no types
         later("Booking’s id"), [Length(max=EXTERNAL_ID_MAX)], filters=[clean]
     )
 
-    since = MomentField(by_own_clock(later("From")))
-    until = MomentField(by_own_clock(later("Until")))
+    since = MomentField(by_own_clock(later(meant("a time", "From"))))
+    until = MomentField(by_own_clock(later(meant("a time", "Until"))))
 
     @classmethod
     def of(cls, args: Mapping[str, Any], found: Sequence[Place]) -> EventFilterForm:
@@ -51,7 +52,7 @@ class EventFilterForm(Form):  # type: ignore[misc]  # WTForms has no types
         search = read_search(SEARCHED["events"], cls, args)
         form = cls(search.given)
         form.search = search
-        form.podcast.choices = [_ANY, *scope_choices(found)]
+        form.podcast.choices = [_ANYWHERE, *scope_choices(found)]
         form.validate()
         return form
 

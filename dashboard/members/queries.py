@@ -22,16 +22,16 @@ from tasks.models import (
     Member,
     Territory,
 )
-from tasks.saying import mark, say
+from tasks.saying import meant, say
 
 #: The tabs: word in the address -> what stands there.
 TABS: Final[Mapping[str, str]] = {
-    "": mark("Here"),
-    "inactive": mark("Inactive"),
-    "left": mark("Left"),
-    "held": mark("Held"),
-    "anonymised": mark("Anonymised"),
-    "all": mark("All"),
+    "": meant("members", "Here"),
+    "inactive": meant("members", "Inactive"),
+    "left": meant("members", "Left"),
+    "held": meant("members", "Held"),
+    "anonymised": meant("members", "Anonymised"),
+    "all": meant("members", "All"),
 }
 #: By name.
 KEYS: Final[tuple[Key, ...]] = (Member.search_name, Member.id)

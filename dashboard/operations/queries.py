@@ -37,7 +37,7 @@ from tasks.models.operation import OPEN, RESUMABLE
 from tasks.operations.audit import Actor
 from tasks.operations.kinds import KINDS
 from tasks.operations.seeing import find, seen_by
-from tasks.saying import mark, say
+from tasks.saying import mark, meant, say
 from tasks.webhooks.switching import name_of
 
 #: What a filter's parts are called.
@@ -50,8 +50,8 @@ _LABELS: Final = {
     "type": mark("Type"),
     "text": mark("Text"),
     "query": mark("Search"),
-    "since": mark("From"),
-    "until": mark("Until"),
+    "since": meant("a time", "From"),
+    "until": meant("a time", "Until"),
     "late_before": mark("Late since"),
     "reason": mark("Why it waits"),
     "action": mark("Action"),
@@ -152,7 +152,7 @@ def detail(session: Session, operation_id: UUID, actor: Actor) -> Line:
     return Line(operation, name)
 
 
-def meant(session: Session, line: Line) -> list[tuple[str, str]]:
+def asked_for(session: Session, line: Line) -> list[tuple[str, str]]:
     """Return the filter in words: what each part is called, and what it says."""
     return list(_meant(session, line))
 

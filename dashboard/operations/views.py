@@ -45,7 +45,7 @@ def detail(operation_id: UUID) -> str:
         "operations/detail.html",
         fragment="operations/_progress.html",
         line=line,
-        meant=queries.meant(session, line),
+        meant=queries.asked_for(session, line),
         progress=progress,
         came_of_it=came_of_it,
         cap=COUNT_CAP,

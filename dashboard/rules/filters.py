@@ -13,9 +13,11 @@ from dashboard.filter_fields import clean
 from dashboard.rules.choices import action_choices, trigger_choices
 from dashboard.rules.queries import RuleFilter
 from dashboard.rules.scope import Place, RuleScope, scope_choices
-from tasks.saying import later
+from tasks.saying import later, meant
 
 _ANY: Final = SelectChoice("", later("Any"))
+_ANY_ACTION: Final = SelectChoice("", later(meant("an action", "Any")))
+_ANYWHERE: Final = SelectChoice("", later(meant("a place", "Any")))
 _STANDING: Final = {"on": True, "off": False}
 
 
@@ -30,7 +32,7 @@ class RuleFilterForm(Form):  # type: ignore[misc]  # WTForms has no types
         later("When"), choices=lambda: [_ANY, *trigger_choices()], default=""
     )
     action = SelectField(
-        later("Does"), choices=lambda: [_ANY, *action_choices()], default=""
+        later("Does"), choices=lambda: [_ANY_ACTION, *action_choices()], default=""
     )
     enabled = SelectField(
         later("State"),
@@ -46,7 +48,7 @@ class RuleFilterForm(Form):  # type: ignore[misc]  # WTForms has no types
     def of(cls, args: MultiDict[str, str], found: Sequence[Place]) -> RuleFilterForm:
         """Return the form filled from an address; what is wrong has its errors."""
         form = cls(args)
-        form.scope.choices = [_ANY, *scope_choices(found)]
+        form.scope.choices = [_ANYWHERE, *scope_choices(found)]
         form.validate()
         return form
 

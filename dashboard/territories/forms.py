@@ -19,7 +19,7 @@ from tasks.congregation.territories.giving import Gift
 from tasks.congregation.territories.territories import TerritoryDraft
 from tasks.congregation.texts import NOTES_MAX
 from tasks.models import TerritoryKind
-from tasks.saying import later, mark
+from tasks.saying import later, mark, meant
 
 #: How a territory is worked, as operators read it.
 KINDS: Final = {
@@ -67,7 +67,7 @@ class GiftForm(OfficeForm):
     """To whom a territory is given, and for how long."""
 
     member_id = SelectField(later("Member"), validate_choice=False)
-    started_on = DayField(later("From"))
+    started_on = DayField(later(meant("a time", "From")))
     due_on = DayField(
         later("Due on"), description=later("The last day that is not late.")
     )

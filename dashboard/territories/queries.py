@@ -17,13 +17,13 @@ from tasks.congregation.days import a_day, plus_days
 from tasks.congregation.territories.resting import REST_DAYS, resting_until
 from tasks.errors import InvalidInput
 from tasks.models import Attribution, Campaign, Congregation, Member, Territory
-from tasks.saying import mark, say
+from tasks.saying import mark, meant, say
 
 #: The tabs: word in the address -> what stands there.
 TABS: Final[Mapping[str, str]] = {
     "": mark("All"),
-    "free": mark("Free"),
-    "out": mark("Out"),
+    "free": meant("territories", "Free"),
+    "out": meant("territories", "Out"),
     "overdue": mark("Overdue"),
     "paused": mark("Paused"),
     "resting": mark("Resting"),

@@ -18,7 +18,7 @@ from tasks.congregation.transfer.starting import why_not
 from tasks.congregation.transfer.steering import get_transfer
 from tasks.models import Congregation, Transfer, TransferKind
 from tasks.models.long_job import LongJobState
-from tasks.saying import mark, say
+from tasks.saying import mark, meant, say
 from tasks.saying.kept import told
 
 _TITLES: Final = {
@@ -29,8 +29,8 @@ _TITLES: Final = {
 _LEFT_OUT: Final = mark("Left out")
 _OF_EXPORT: Final = ((mark("Rows"), "new"), (_LEFT_OUT, "left"))
 _OF_IMPORT: Final = (
-    (mark("New"), "new"),
-    (mark("Changed"), "updated"),
+    (meant("rows", "New"), "new"),
+    (meant("rows", "Changed"), "updated"),
     (mark("As here"), "same"),
     (_LEFT_OUT, "left"),
 )

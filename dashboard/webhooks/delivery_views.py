@@ -35,7 +35,7 @@ from tasks.operations.deliveries import DeliveryMatching
 from tasks.operations.kinds import Asked
 from tasks.operations.many import n_meant
 from tasks.operations.single import Answer
-from tasks.saying import later, mark, say
+from tasks.saying import later, mark, meant, say
 from tasks.webhooks.filters import EVENT_TYPES
 from tasks.webhooks.messages import TEST_TYPE
 from tasks.webhooks.replays import retry_delivery
@@ -69,8 +69,8 @@ class DeliveryFilter(Form):  # type: ignore[misc]  # WTForms has no types
         default="",
     )
     to = SelectField(later("Endpoint"), default="")
-    since = MomentField(by_own_clock(later("From")))
-    until = MomentField(by_own_clock(later("Until")))
+    since = MomentField(by_own_clock(later(meant("a time", "From"))))
+    until = MomentField(by_own_clock(later(meant("a time", "Until"))))
 
     @classmethod
     def read(cls, session: Session, args: Mapping[str, Any]) -> DeliveryFilter:

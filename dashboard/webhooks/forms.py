@@ -21,7 +21,7 @@ from dashboard.rules.scope import SEVERAL, Place, RuleScope, scope_choices
 from tasks.errors import InvalidInput
 from tasks.models import Endpoint
 from tasks.outbound.urls import URL_MAX
-from tasks.saying import later, say
+from tasks.saying import later, meant, say
 from tasks.webhooks.endpoint_fields import DESCRIPTION_MAX, EndpointChange
 from tasks.webhooks.filters import EVENT_TYPES
 
@@ -167,6 +167,6 @@ class RotateForm(_RefusableForm):
 class ReplayForm(_RefusableForm):
     """What is to be told again."""
 
-    since = MomentField(by_own_clock(later("From")))
-    until = MomentField(by_own_clock(later("Until")))
+    since = MomentField(by_own_clock(later(meant("a time", "From"))))
+    until = MomentField(by_own_clock(later(meant("a time", "Until"))))
     again = BooleanField(later("Also what arrived already"))

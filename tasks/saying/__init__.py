@@ -14,7 +14,7 @@ from typing import Final
 
 from babel.support import LazyProxy
 
-from tasks.saying.catalogs import LANGUAGES, catalog
+from tasks.saying.catalogs import ABOUT, LANGUAGES, catalog
 
 __all__ = [
     "LANGUAGES",
@@ -22,6 +22,7 @@ __all__ = [
     "language",
     "later",
     "mark",
+    "meant",
     "say",
     "say_many",
     "written",
@@ -43,6 +44,8 @@ def say(text: str, /, **values: object) -> str:
     'Give 1\u202f500 at most.'
     """
     said = catalog(language.get()).gettext(text) if text else ""
+    if said == text:  # as in English: what it is about is not said
+        said = text.rpartition(ABOUT)[2]
     return said % _written(values) if values else said
 
 
@@ -61,6 +64,18 @@ def mark(text: str, /) -> str:
     Whoever shows it calls ``say`` with it.
     """
     return text
+
+
+def meant(about: str, text: str, /) -> str:
+    """Mark a text that other languages say otherwise of something, and return both.
+
+    It is said like any marked text, and found under both in the catalogs: where an
+    adjective has a gender, or one English word has two translations.
+
+    >>> say(meant("a mail", "From"))
+    'From'
+    """
+    return f"{about}{ABOUT}{text}"
 
 
 def later(text: str, /, **values: object) -> LazyProxy:

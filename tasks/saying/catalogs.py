@@ -19,6 +19,8 @@ from babel.messages.pofile import read_po
 
 #: The languages of the console, as they call themselves; the first needs no catalog.
 LANGUAGES: Final = {"en": "English", "fr": "Français"}
+#: Between what a text is about and the text, in what a catalog finds it by: gettext's.
+ABOUT: Final = "\4"
 #: How every catalog begins.  French has two forms; CLDR's third is for millions only.
 HEADER: Final = b"""msgid ""
 msgstr ""
@@ -50,7 +52,7 @@ def compiled(sources: list[Traversable], locale: str) -> gettext.GNUTranslations
         with source.open("rb") as file:
             for message in read_po(file, locale=locale):
                 if message.id:
-                    merged.add(message.id, message.string)
+                    merged.add(message.id, message.string, context=message.context)
     made = io.BytesIO()
     write_mo(made, merged)
     made.seek(0)

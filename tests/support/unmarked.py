@@ -23,7 +23,7 @@ _MARKED: Final = re.compile(f"{BEGIN}[^{BEGIN}{END}]*{END}")
 #: Half of a page, and nothing to read.
 _ICON: Final = re.compile(r'<svg class="(icon|brand-mark)".*?</svg>', re.DOTALL)
 #: What marks a text in templates.
-SAYS: Final = {"_", "gettext", "ngettext", "say", "say_many", "plural"}
+SAYS: Final = {"_", "gettext", "ngettext", "say", "say_many", "plural", "meant"}
 #: Two words beside each other: no code is written so.
 SENTENCE: Final = re.compile(r"[A-Za-z]{2,},? [A-Za-z]")
 _CLASSES: Final = re.compile(r"([a-z]+-[a-z-]+ ?)+")  # of CSS
