@@ -9,6 +9,7 @@ from dashboard.congregations import home, queries
 from dashboard.congregations.forms import CongregationForm
 from dashboard.extensions import db
 from dashboard.office import place
+from dashboard.scope import chosen_congregation
 from dashboard.security import actor, current_operator, require
 from dashboard.web import render
 from tasks.clock import utcnow
@@ -60,7 +61,9 @@ def create() -> ResponseReturnValue:
         return _form(form, None), 422
     db.session.commit()
     flash(say("%(name)s is created.", name=made.name), "success")
-    return redirect(url_for(".detail", slug=made.slug), 303)
+    # Where one is chosen, all pages hide the others: choose the new one instead.
+    chosen = made.slug if chosen_congregation() else None
+    return redirect(url_for(".detail", slug=made.slug, congregation=chosen), 303)
 
 
 @bp.get("/<slug>")

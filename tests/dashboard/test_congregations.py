@@ -120,6 +120,16 @@ def test_a_wrong_form_comes_back_with_a_sentence(
         assert session.scalar(select(func.count()).select_from(Congregation)) == 1
 
 
+def test_a_new_one_is_chosen_where_another_was(
+    as_admin: FlaskClient, house: Congregation
+) -> None:
+    as_admin.get("/?congregation=bonifatius")
+    answer = as_admin.post("/congregations/", data=FORM, follow_redirects=True)
+    assert answer.status_code == 200
+    assert "St. Paul is created." in answer.text
+    assert "St. Bonifatius" not in as_admin.get("/rules/new").text.split("<main")[1]
+
+
 def test_an_edit_is_saved_and_audited(
     as_admin: FlaskClient, house: Congregation, sqlite_engine: Engine
 ) -> None:
