@@ -127,6 +127,7 @@ def _act(bench: Bench, mail: AdminMail) -> tuple[AdminMail, Outcome]:
         "to": mail.address,
         "subject": mail.subject,
         "text": f"{mail.body}\n\n{bench.console_url}{mail.path}\n",
+        "locale": mail.language,
         "look": {"sender": "Carillon"},
     }
     envelope = Envelope(mail.id, mail.congregation_id or _INSTALLATION, None)

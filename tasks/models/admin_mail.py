@@ -49,6 +49,7 @@ class AdminMail(Base):
     address: Mapped[str] = mapped_column(String(255))
     subject: Mapped[str] = mapped_column(String(200))
     body: Mapped[str]  # plain text
+    language: Mapped[str] = mapped_column(String(8), default="en")  # of both
     path: Mapped[str] = mapped_column(String(200))  # the page to look at, "/webhooks/…"
     state: Mapped[AdminMailState] = mapped_column(
         word(AdminMailState), default=AdminMailState.PENDING

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import Boolean, String, Table, Uuid, column, or_, select, table
@@ -16,6 +16,8 @@ from tasks import doorbell
 from tasks.bulk import is_postgres
 from tasks.models.admin_mail import AdminMail, AdminMailState
 from tasks.models.base import new_id
+from tasks.models.congregation import Congregation
+from tasks.saying import LANGUAGES, in_language
 
 LANE: Final = "admin_mails"
 SUBJECT_MAX: Final = 200  # characters
@@ -29,6 +31,7 @@ OPERATORS: Final = table(
     column("email", String),
     column("active", Boolean),
     column("sees_all", Boolean),
+    column("language", String),
 )
 ROLES: Final = table("roles", column("id", Uuid), column("name", String))
 OPERATORS_ROLES: Final = table(
@@ -41,14 +44,20 @@ OPERATOR_CONGREGATIONS: Final = table(
 )
 
 
+class Words(NamedTuple):
+    """What a mail says."""
+
+    subject: str
+    body: str  # plain text
+
+
 @dataclass(frozen=True, slots=True)
 class Telling:
     """What admins are told."""
 
     key: str  # the same one is told once to each admin
-    subject: str
-    body: str
     path: str  # the page of the console that says more, such as "/webhooks/…"
+    words: Callable[[], Words]  # in the language that is set when it is called
 
 
 def mail_admins(
@@ -59,21 +68,24 @@ def mail_admins(
     ``None``: it concerns the installation, and those who see all of it.  Goes out after
     the commit, and not at all on a rollback.  Caller commits.
     """
+    admins = admins_of(session, congregation_id)
+    said = {sign: _said(telling, sign) for sign in {*admins.values()}}
     rows = [
         {
             "id": new_id(now),
             "congregation_id": congregation_id,
             "key": telling.key,
             "address": address,
-            "subject": telling.subject[:SUBJECT_MAX],
-            "body": telling.body,
+            "subject": said[sign].subject[:SUBJECT_MAX],
+            "body": said[sign].body,
+            "language": sign,
             "path": telling.path,
             "state": AdminMailState.PENDING,
             "run_at": now,
             "attempt": 0,
             "created_at": now,
         }
-        for address in admin_addresses(session, congregation_id)
+        for address, sign in admins.items()
     ]
     if not rows:
         return 0
@@ -85,8 +97,20 @@ def mail_admins(
     return len(made)
 
 
-def admin_addresses(session: Session, congregation_id: UUID | None) -> Sequence[str]:
-    """Return the addresses of the active admins who may see a congregation, or all."""
+def _said(telling: Telling, sign: str) -> Words:
+    with in_language(sign):
+        return telling.words()
+
+
+def admins_of(session: Session, congregation_id: UUID | None) -> Mapping[str, str]:
+    """Return the addresses of active admins who may see a congregation, or all of them.
+
+    With the language that each reads: their own, else the congregation's.
+    """
+    first = next(iter(LANGUAGES))
+    of = Congregation.id == congregation_id
+    spoken = session.scalar(select(Congregation.locale).where(of))
+    usual = spoken if spoken in LANGUAGES else first
     sees_it = select(OPERATOR_CONGREGATIONS.c.operator_id).where(
         OPERATOR_CONGREGATIONS.c.operator_id == OPERATORS.c.id,
         OPERATOR_CONGREGATIONS.c.congregation_id == congregation_id,
@@ -96,12 +120,15 @@ def admin_addresses(session: Session, congregation_id: UUID | None) -> Sequence[
         .join(OPERATORS_ROLES, OPERATORS_ROLES.c.role_id == ROLES.c.id)
         .where(OPERATORS_ROLES.c.operator_id == OPERATORS.c.id, ROLES.c.name == "admin")
     )
-    return session.scalars(
-        select(OPERATORS.c.email)
+    found = session.execute(
+        select(OPERATORS.c.email, OPERATORS.c.language)
         .where(
             OPERATORS.c.active,
             is_admin.exists(),
             or_(OPERATORS.c.sees_all, sees_it.exists()),
         )
         .order_by(OPERATORS.c.email)
-    ).all()
+    )
+    return {
+        address: chosen if chosen in LANGUAGES else usual for address, chosen in found
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -12,8 +12,9 @@ from sqlalchemy.orm import Session
 
 from tasks.models.budget import LaneBudget, RuleBudget
 from tasks.models.rule import Rule
-from tasks.operations.admin_mails import Telling, mail_admins
+from tasks.operations.admin_mails import Telling, Words, mail_admins
 from tasks.rollups.burning import Budget, Burn, burns, key_of
+from tasks.saying import say
 
 #: Budgets looked at in one sweep; those that were looked at least lately come first.
 LOOKED_MAX: Final = 200
@@ -67,28 +68,48 @@ def _is_past(told_at: datetime | None, now: datetime) -> bool:
 
 
 def _tell(session: Session, budget: Budget, burn: Burn, now: datetime) -> None:
-    of, name, path = _named(session, budget)
-    mail_admins(
-        session,
-        of,
-        Telling(
-            key=f"budget:{key_of(budget)}:{'broken' if burn.breaks else 'near'}:"
-            f"{now:%Y-%m-%dT%H}",
-            subject=f"{name} is late more often than promised"
+    of, called, path = _named(session, budget)
+    what = "broken" if burn.breaks else "near"
+    key = f"budget:{key_of(budget)}:{what}:{now:%Y-%m-%dT%H}"
+
+    def words() -> Words:
+        name = called()
+        subject = (
+            say("%(name)s is late more often than promised", name=name)
             if burn.breaks
-            else f"{name} has nearly used up its lateness budget",
-            body=f"In the last {burn.window} {burn.n_late} of {burn.n} began more than "
-            f"{budget.seconds} seconds after their time. The budget allows "
-            f"{burn.allowed:.0f} of them.",
-            path=path,
-        ),
-        now,
+            else say("%(name)s has nearly used up its lateness budget", name=name)
+        )
+        return Words(subject, _measured(budget, burn))
+
+    mail_admins(session, of, Telling(key, path, words), now)
+
+
+def _measured(budget: Budget, burn: Burn) -> str:
+    return say(
+        "In the last %(window)s %(late)s of %(n)s began more than %(seconds)s seconds "
+        "after their time. The budget allows %(allowed)s of them.",
+        window=say(burn.window),
+        late=burn.n_late,
+        n=burn.n,
+        seconds=budget.seconds,
+        allowed=round(burn.allowed),
     )
 
 
-def _named(session: Session, budget: Budget) -> tuple[UUID | None, str, str]:
-    """Return whose budget it is, what that is called, and its page."""
+def _named(
+    session: Session, budget: Budget
+) -> tuple[UUID | None, Callable[[], str], str]:
+    """Return whose budget it is, how to say what that is called, and its page."""
     if isinstance(budget, LaneBudget):
-        return None, f"The lane “{budget.lane}”", f"/lanes/{budget.lane}#budget"
+        lane = budget.lane
+        return (
+            None,
+            lambda: say("The lane “%(lane)s”", lane=lane),
+            f"/lanes/{lane}#budget",
+        )
     name = session.scalar(select(Rule.name).where(Rule.id == budget.rule_id))
-    return budget.congregation_id, f"“{name}”", f"/rules/{budget.rule_id}"
+    return (
+        budget.congregation_id,
+        lambda: say("“%(text)s”", text=name),
+        f"/rules/{budget.rule_id}",
+    )

@@ -8,7 +8,7 @@ is kept in rows stays English: there nobody sets a language.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Final
 
@@ -19,6 +19,7 @@ from tasks.saying.catalogs import ABOUT, LANGUAGES, catalog
 __all__ = [
     "LANGUAGES",
     "in_english",
+    "in_language",
     "language",
     "later",
     "mark",
@@ -84,13 +85,18 @@ def later(text: str, /, **values: object) -> LazyProxy:
 
 
 @contextmanager
-def in_english() -> Iterator[None]:
-    """Say what is kept in rows, such as the summary of a deed, whoever asks."""
-    before = language.set("en")
+def in_language(sign: str) -> Iterator[None]:
+    """Say something to somebody who reads one of LANGUAGES."""
+    before = language.set(sign)
     try:
         yield
     finally:
         language.reset(before)
+
+
+def in_english() -> AbstractContextManager[None]:
+    """Say what is kept in rows, such as the summary of a deed, whoever asks."""
+    return in_language("en")
 
 
 def written(count: int) -> str:

@@ -6,6 +6,7 @@ transaction that notes it, so nothing is told that did not happen.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import urlsplit
@@ -16,28 +17,41 @@ from tasks.automation.own import Happening, report
 from tasks.models.base import Json
 from tasks.models.congregation import Congregation
 from tasks.models.endpoint import Endpoint, EndpointEnd
-from tasks.operations.admin_mails import Telling, mail_admins
+from tasks.operations.admin_mails import Telling, Words, mail_admins
+from tasks.saying import mark, say
+from tasks.saying.formats import dated
 
 _NAME_MAX: Final = 80  # characters
 _WHY: Final = {
-    EndpointEnd.GONE: "It answered 410, which says that it is gone for good.",
-    EndpointEnd.FAILING: "It failed for a day without a single good answer.",
+    EndpointEnd.GONE: mark("It answered 410, which says that it is gone for good."),
+    EndpointEnd.FAILING: mark("It failed for a day without a single good answer."),
 }
 
 
 def warn(session: Session, endpoint: Endpoint, off_at: datetime, now: datetime) -> None:
     """Tell the admins that an endpoint is going to be switched off."""
     since = endpoint.failing_since or now
-    name, where = _called(endpoint), _where(session, endpoint)
-    body = (
-        f"The webhook endpoint “{name}” {where} has not answered well since "
-        f"{_written(since)}: {endpoint.failures} failures in a row, by now.\n\n"
-        f"If that goes on, it is switched off at {_written(off_at)} or soon after. "
-        "One good answer before that and all is forgiven; what could not be delivered "
-        "is being tried again by itself."
-    )
-    subject = f"Webhook endpoint “{name}” is failing"
-    _tell(session, endpoint, "warned", subject, body, now)
+    name, of = _called(endpoint), _congregation(session, endpoint)
+
+    def words() -> Words:
+        failing = say(
+            "The webhook endpoint “%(name)s” of %(congregation)s has not answered well "
+            "since %(since)s: %(n)s failures in a row, by now.",
+            name=name,
+            congregation=of,
+            since=_written(since),
+            n=endpoint.failures,
+        )
+        ahead = say(
+            "If that goes on, it is switched off at %(at)s or soon after. One good "
+            "answer before that and all is forgiven; what could not be delivered is "
+            "being tried again by itself.",
+            at=_written(off_at),
+        )
+        subject = say("Webhook endpoint “%(name)s” is failing", name=name)
+        return Words(subject, f"{failing}\n\n{ahead}")
+
+    _tell(session, endpoint, "warned", words, now)
     _report(session, endpoint, "warned", {"off_at": _iso(off_at)}, now)
 
 
@@ -45,15 +59,24 @@ def tell_off(
     session: Session, endpoint: Endpoint, why: EndpointEnd, now: datetime
 ) -> None:
     """Tell the admins that an endpoint was switched off by itself."""
-    name, where = _called(endpoint), _where(session, endpoint)
-    body = (
-        f"The webhook endpoint “{name}” {where} was switched off at {_written(now)}. "
-        f"{_WHY[why]}\n\n"
-        "It hears of nothing until somebody switches it on again. Its page offers to "
-        "send again what failed, and what happened while it was off."
-    )
-    subject = f"Webhook endpoint “{name}” was switched off"
-    _tell(session, endpoint, "disabled", subject, body, now)
+    name, of = _called(endpoint), _congregation(session, endpoint)
+
+    def words() -> Words:
+        done = say(
+            "The webhook endpoint “%(name)s” of %(congregation)s was switched off at "
+            "%(at)s.",
+            name=name,
+            congregation=of,
+            at=_written(now),
+        )
+        ahead = say(
+            "It hears of nothing until somebody switches it on again. Its page offers "
+            "to send again what failed, and what happened while it was off."
+        )
+        subject = say("Webhook endpoint “%(name)s” was switched off", name=name)
+        return Words(subject, f"{done} {say(_WHY[why])}\n\n{ahead}")
+
+    _tell(session, endpoint, "disabled", words, now)
     _report(session, endpoint, "disabled", {"reason": _WHY[why]}, now)
 
 
@@ -61,12 +84,11 @@ def _tell(
     session: Session,
     endpoint: Endpoint,
     what: str,
-    subject: str,
-    body: str,
+    words: Callable[[], Words],
     now: datetime,
 ) -> None:
     key = f"endpoint.{what}:{endpoint.id}:{now.isoformat()}"
-    telling = Telling(key, subject, body, f"/webhooks/{endpoint.id}")
+    telling = Telling(key, f"/webhooks/{endpoint.id}", words)
     mail_admins(session, endpoint.congregation_id, telling, now)
 
 
@@ -100,10 +122,9 @@ def _called(endpoint: Endpoint) -> str:
     return name[:_NAME_MAX]
 
 
-def _where(session: Session, endpoint: Endpoint) -> str:
-    congregation = session.get_one(Congregation, endpoint.congregation_id)
-    return f"of {congregation.name}"
+def _congregation(session: Session, endpoint: Endpoint) -> str:
+    return session.get_one(Congregation, endpoint.congregation_id).name
 
 
 def _written(instant: datetime) -> str:
-    return f"{instant:%Y-%m-%d %H:%M} UTC"
+    return f"{dated(instant.astimezone(UTC), 'EEE d MMM y, HH:mm')} UTC"

@@ -1751,6 +1751,7 @@ def upgrade() -> None:
         sa.Column("address", sa.String(length=255), nullable=False),
         sa.Column("subject", sa.String(length=200), nullable=False),
         sa.Column("body", sa.Text(), nullable=False),
+        sa.Column("language", sa.String(length=8), nullable=False),
         sa.Column("path", sa.String(length=200), nullable=False),
         sa.Column(
             "state",

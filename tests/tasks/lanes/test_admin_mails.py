@@ -22,9 +22,11 @@ from tasks.operations.admin_mails import (
     OPERATORS_ROLES,
     ROLES,
     Telling,
-    admin_addresses,
+    Words,
+    admins_of,
     mail_admins,
 )
+from tasks.saying import say
 from tests.support import factories
 from tests.support.factories import NOW
 from tests.support.fakes import FakePost, bench
@@ -32,7 +34,8 @@ from tests.support.operators import operator
 
 Sessions = sessionmaker[Session]
 ADMIN = "ada@example.org"
-TELLING = Telling("k", "Something", "Look at it.", "/webhooks/1")
+SAID = Words("Something", "Look at it.")
+TELLING = Telling("k", "/webhooks/1", lambda: SAID)
 
 
 @pytest.fixture
@@ -113,7 +116,7 @@ def test_the_oldest_go_first_and_a_sweep_has_its_limit(
     first = _one(make_session).id
     with make_session.begin() as session:
         for number in range(AT_ONCE):
-            telling = Telling(f"n{number}", "x", "x", "/")
+            telling = Telling(f"n{number}", "/", lambda: SAID)
             at = NOW + timedelta(minutes=number + 1)
             mail_admins(session, tenant, telling, at)
     made = _bench(make_session, FakePost(), NOW + timedelta(hours=1))
@@ -138,7 +141,26 @@ def test_only_admins_who_see_the_congregation_are_told(
                     operator_id=row.id, congregation_id=of
                 )
             )
-        assert admin_addresses(session, here) == [ADMIN, "bea@example.org"]
+        assert list(admins_of(session, here)) == [ADMIN, "bea@example.org"]
+
+
+def test_each_admin_is_told_in_a_language_of_their_own(make_session: Sessions) -> None:
+    telling = Telling("k", "/", lambda: Words(say("Failures"), say("Try again")))
+    with make_session.begin() as session:
+        of = factories.congregation(session, locale="fr")
+        elsewhere = factories.congregation(session, "elsewhere", locale="de")
+        operator(session, ADMIN, "admin", language="en")
+        operator(session, "bea@example.org", "admin")
+        assert mail_admins(session, of, telling, NOW) == 2
+        assert set(admins_of(session, elsewhere).values()) == {"en"}
+        assert set(admins_of(session, None).values()) == {"en"}
+        mails = session.scalars(select(AdminMail).order_by(AdminMail.address)).all()
+        said = [(mail.language, mail.subject, mail.body) for mail in mails]
+    assert said == [("en", "Failures", "Try again"), ("fr", "Échecs", "Réessayer")]
+
+    post = FakePost()
+    sweep(_bench(make_session, post), 20)
+    assert [message["locale"] for _, message in post.sent] == ["en", "fr"]
 
 
 def test_the_names_by_which_the_engine_reads_operators_are_the_consoles() -> None:
