@@ -39,12 +39,13 @@ _VERBS: Final = {
 
 @bp.get("/<uuid:rule_id>/versions")
 def versions(rule_id: UUID) -> str:
-    """List a rule's versions; ``?a=`` and ``?b=`` compare two of them."""
+    """List a rule's versions; ``?a=`` and ``?b=`` compare two, or one with today's."""
     session = db.session()
     row = queries.rule(session, rule_id)
     a, b = (request.args.get(name, type=int) for name in ("a", "b"))
     compared = None
-    if a is not None and b is not None:
+    if a is not None:
+        b = row.rule.version if b is None else b
         compared = _compared(session, rule_id, a, b)
     return render(
         "rules/versions.html",

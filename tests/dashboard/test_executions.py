@@ -260,6 +260,7 @@ def test_only_rows_that_changed_come_again_and_asking_ends(
     live = page.find(id="executions-live")
     assert live is not None
     assert live["hx-trigger"] == "every 2s"
+    assert live["role"] == "status"  # what becomes a link inside it stays a link
     assert _ids(as_viewer.get(str(live["hx-get"])).text) == []
     with Session(sqlite_engine) as session, session.begin():
         row = session.get_one(Execution, changing)
@@ -454,7 +455,7 @@ def test_the_page_tells_the_whole_story(
     assert "Nothing left the house" in _text(page, "attempt-2")
     assert "Bis bald" in _text(page, "execution-message")
     assert "Queued 1 execution for another try." in page
-    assert "version 1" in page
+    assert '/versions?a=1">version 1<' in page
 
 
 def test_the_frame_shows_the_mail_and_can_do_nothing(

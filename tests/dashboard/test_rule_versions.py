@@ -275,6 +275,8 @@ def test_two_versions_are_compared_field_by_field(
     assert [gone.text for gone in shown.select("[data-line=gone]")] == ["See you.\n"]
     assert [new.text for new in shown.select("[data-line=new]")] == ["See you soon.\n"]
     assert "Attempts" not in text
+    today = soup(as_operator.get(f"{path}/versions?a=1")).select_one("#comparison")
+    assert today == shown
     same = words(as_operator.get(f"{path}/versions?a=2&b=2"))
     assert "They say the same." in same
 
