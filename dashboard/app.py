@@ -24,6 +24,7 @@ from dashboard import (
     scope,
     security,
     sessions,
+    template_words,
     told,
     web,
     zones,
@@ -105,6 +106,7 @@ def create_app(config: Config) -> Flask:
     web.init_app(app)
     sessions.init_app(app)
     languages.init_app(app)
+    template_words.init_app(app)
     headers.init_app(app)
     csrf.init_app(app)
     login.init_app(app)
