@@ -11,7 +11,15 @@ from datetime import date, datetime
 from typing import Any, Final, Generic, Literal, TypeVar, TypeVarTuple, overload
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Row, Select, UnaryExpression, tuple_
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    Row,
+    Select,
+    UnaryExpression,
+    literal_column,
+    tuple_,
+)
 from sqlalchemy.engine.result import IteratorResult, SimpleResultMetaData
 from sqlalchemy.orm import InstrumentedAttribute, Session
 from sqlalchemy.sql.operators import desc_op
@@ -88,7 +96,7 @@ def paginate(
     found = session.execute(
         statement.add_columns(*keys)
         .order_by(*(key.desc() if wants_less else key.asc() for key in keys))
-        .limit(limit + 1)
+        .limit(_written(limit + 1))
     )
     names = list(found.keys())[:n_columns]
     rows = found.all()
@@ -109,6 +117,15 @@ def _selected(rows: Sequence[Row[Any]], names: list[str]) -> Sequence[Any]:
         return [row[0] for row in rows]
     wanted = (tuple(row[: len(names)]) for row in rows)
     return IteratorResult(SimpleResultMetaData(names), wanted).all()
+
+
+def _written(limit: int) -> ColumnElement[int]:
+    """Return a limit that stands in the statement.
+
+    PostgreSQL takes a parameter for a tenth of the table, so it would never keep the
+    plan, and planning takes longer than reading the page.
+    """
+    return literal_column(str(limit), Integer)
 
 
 def _plain(column: Key) -> ColumnElement[Any] | InstrumentedAttribute[Any]:

@@ -20,7 +20,7 @@ from dashboard import session_rows
 from dashboard.extensions import db
 from dashboard.operators.models import Operator, OperatorSession
 from tasks.clock import utcnow
-from tasks.db import reading
+from tasks.db import end_reading, reading
 
 #: How much ``seen_at`` may lag, so that reading pages does not write each time.
 SEEN_TO: Final = timedelta(minutes=5)
@@ -80,7 +80,9 @@ class DatabaseSessions(SessionInterface):
         try:
             with Session(db.engine, expire_on_commit=False) as session:
                 reading(session)
-                return ServerSession(session_rows.load(session, cookie, utcnow()))
+                row = session_rows.load(session, cookie, utcnow())
+                end_reading(session)
+                return ServerSession(row)
         except OperationalError as error:
             # Flask cannot answer properly from here; the first step of the request
             # raises it again.

@@ -9,6 +9,7 @@ import secrets
 import time
 from collections.abc import MutableMapping
 from functools import lru_cache
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +19,7 @@ from flask.templating import Environment
 from markupsafe import Markup
 
 from dashboard.extensions import db
-from tasks.db import reading
+from tasks.db import end_reading, reading
 
 logger = logging.getLogger(__name__)
 
@@ -59,12 +60,16 @@ def render(template: str, *, fragment: str | None = None, **values: object) -> s
     return render_template(template, **values)
 
 
+#: What is not a page's own: the switcher's word, and what ``url_for`` itself takes.
+_OWN: Final = frozenset({"congregation", "endpoint", "values"})
+
+
 def url_with(**changes: str | int | None) -> str:
     """Return this page's address with some query values changed; None removes one."""
     values = {
         name: values
         for name, values in request.args.lists()
-        if name not in changes and name != "congregation"
+        if name not in changes and name not in _OWN and not name.startswith("_")
     }
     changed = {name: value for name, value in changes.items() if value is not None}
     return url_for(
@@ -116,7 +121,14 @@ def _begin() -> None:
     g.started = time.monotonic()
     # Reading a list must not take SQLite's only write lock.
     if request.method in READS and not _is_file() and request.blueprint != "api":
-        reading(db.session())
+        g.only_reads = True
+        reading(db.session(), only=True)
+
+
+def _end(error: BaseException | None) -> None:
+    # Also after what is streamed.
+    if error is None and g.get("only_reads"):
+        end_reading(db.session())
 
 
 def _is_file() -> bool:
@@ -128,6 +140,8 @@ def _finish(response: Response) -> Response:
     if "request_id" not in g:  # the request failed before it began
         g.request_id = secrets.token_hex(8)
     response.headers["X-Request-ID"] = g.request_id
+    if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        g.only_reads = False  # the connection may be gone
     if not _is_file():
         logger.info(
             "request.done",
@@ -146,6 +160,7 @@ def init_app(app: Flask) -> None:
     """Give every request its id and its transaction, and pages their helpers."""
     app.before_request(_begin)
     app.after_request(_finish)
+    app.teardown_request(_end)
     app.url_defaults(_add_version)
     app.jinja_env.globals.update(url_with=url_with, icon=icon, is_htmx=is_htmx)
     app.jinja_env.trim_blocks = True

@@ -232,9 +232,25 @@ def _refuse_strangers(
             )
 
 
-def reading(session: Session) -> None:
-    """Begin a read-only transaction: on SQLite it never waits for a writer."""
-    session.connection(execution_options={_BEGIN_OPTION: "DEFERRED"})
+def reading(session: Session, *, only: bool = False) -> None:
+    """Begin a read-only transaction: on SQLite it never waits for a writer.
+
+    Args:
+        session: one that has begun nothing yet.
+        only: PostgreSQL refuses whatever would write, so ``end_reading`` may end it.
+    """
+    options = {_BEGIN_OPTION: "DEFERRED", "postgresql_readonly": only}
+    session.connection(execution_options=options)
+
+
+def end_reading(session: Session) -> None:
+    """End a transaction that has only read; what was changed in memory is forgotten.
+
+    At a rollback psycopg forgets what it has prepared, and PostgreSQL would plan every
+    statement of every page anew, which takes longer than reading what the page shows.
+    """
+    session.expunge_all()
+    session.commit()
 
 
 def glancing(session: Session) -> None:

@@ -2,7 +2,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sqlalchemy import Engine, select
+import pytest
+from flask import Flask
+from sqlalchemy import Engine, select, text
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from dashboard.app import create_app
@@ -16,16 +19,7 @@ from tests.dashboard.conftest import PASSWORD, Browser
 def test_login_change_and_logout_work_on_both_databases(
     engine: Engine, tmp_path: Path
 ) -> None:
-    url = engine.url.render_as_string(hide_password=False)
-    app = create_app(
-        Config.from_environ({"VAR_DIR": str(tmp_path), "DATABASE_URL": url})
-    )
-    app.test_client_class = Browser
-    browser = app.test_client()
-    assert isinstance(browser, Browser)
-    with Session(engine) as session, session.begin():
-        create_operator(session, "ann@example.org", PASSWORD, "admin")
-
+    app, browser = _console(engine, tmp_path)
     assert browser.log_in("ann@example.org").status_code == 302
     made = browser.post(
         "/operators/",
@@ -41,3 +35,52 @@ def test_login_change_and_logout_work_on_both_databases(
     with app.app_context():
         db.session.remove()
         db.engine.dispose()
+
+
+def test_postgresql_keeps_the_plans_of_pages_from_visit_to_visit(
+    postgres_engine: Engine, tmp_path: Path
+) -> None:
+    app, browser = _console(postgres_engine, tmp_path)
+    browser.log_in("ann@example.org")
+    for _ in range(20):  # several connections, and what is seldom asked is not kept
+        assert browser.get("/executions/").status_code == 200
+
+    prepared = text("SELECT count(*) FROM pg_prepared_statements")
+    with app.app_context():
+        pool = [db.engine.connect() for _ in range(2)]
+        assert sum(one.scalar(prepared) or 0 for one in pool) > 0
+        for one in pool:
+            one.close()
+        db.session.remove()
+        db.engine.dispose()
+
+
+def test_looking_at_a_page_cannot_write(
+    postgres_engine: Engine, tmp_path: Path
+) -> None:
+    app, browser = _console(postgres_engine, tmp_path)
+    browser.log_in("ann@example.org")
+
+    def write() -> str:
+        with pytest.raises(DBAPIError, match="read-only transaction"):
+            db.session.execute(text("DELETE FROM operator_sessions"))
+        db.session.rollback()
+        return "refused"
+
+    app.view_functions["holds.index"] = write
+    assert browser.get("/holds/").text == "refused"
+    with app.app_context():
+        db.session.remove()
+        db.engine.dispose()
+
+
+def _console(engine: Engine, folder: Path) -> tuple[Flask, Browser]:
+    """Return a console of its own, and a browser of an admin to be."""
+    url = engine.url.render_as_string(hide_password=False)
+    app = create_app(Config.from_environ({"VAR_DIR": str(folder), "DATABASE_URL": url}))
+    app.test_client_class = Browser
+    browser = app.test_client()
+    assert isinstance(browser, Browser)
+    with Session(engine) as session, session.begin():
+        create_operator(session, "ann@example.org", PASSWORD, "admin")
+    return app, browser
