@@ -54,20 +54,26 @@ def among(
     return attribute == any_(_given(attribute.type, values))
 
 
-def among_pairs(
-    session: Session,
-    attributes: tuple[InstrumentedAttribute[Any], InstrumentedAttribute[Any]],
-    pairs: Sequence[tuple[Any, Any]],
+def is_among(
+    attribute: InstrumentedAttribute[Any],
+    name: str,
+    *,
+    takes_arrays: bool,
 ) -> ColumnElement[bool]:
-    """Return the condition that two columns together have one of ``pairs``."""
-    columns = tuple_(*attributes)
-    if not is_postgres(session):
-        return columns.in_(pairs)
-    arrays = (
-        func.unnest(_given(attribute.type, [pair[n] for pair in pairs]))
-        for n, attribute in enumerate(attributes)
-    )
-    return columns.in_(select(*arrays))
+    """Return the condition of ``among`` for the parameter ``name``.
+
+    For statements that are made once: making one takes longer than running it.
+    """
+    if takes_arrays:
+        return attribute == any_(array(name, attribute.type))
+    return attribute.in_(bindparam(name, expanding=True))
+
+
+def given(
+    session: Session, attribute: InstrumentedAttribute[Any], values: Sequence[Any]
+) -> Any:  # noqa: ANN401  # a text or a list
+    """Return ``values`` as the parameter of ``is_among`` wants them."""
+    return values_of(attribute.type, values) if is_postgres(session) else list(values)
 
 
 def _given(kind: TypeEngine[Any], values: Sequence[Any]) -> ColumnElement[Any]:

@@ -9,20 +9,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from tasks.automation.candidates import Candidate, step_number
-from tasks.automation.records import Key, by_key, chunks
+from tasks.automation.records import Key, by_key, chunks, is_one_of, pairs_of
 from tasks.automation.steps import step_of
 from tasks.automation.suppressed import suppressed
 from tasks.automation.triggers import TRIGGERS
 from tasks.automation.waiting import Dates, dates_of, waited_too_long
-from tasks.bulk import among, among_pairs
+from tasks.bulk import given, is_among, is_postgres
 from tasks.models.booking import Booking, BookingStatus
 from tasks.models.episode import Episode, EpisodeStatus
 from tasks.models.reason import Reason
@@ -112,24 +113,38 @@ def rules_of(session: Session, rows: Sequence[Candidate]) -> dict[UUID, Rule]:
     """Return the rows' rules as they are now, by id; deleted ones as well."""
     found: dict[UUID, Rule] = {}
     for chunk in chunks(sorted({row.rule_id for row in rows})):
-        rules = session.scalars(
-            select(Rule)
-            .where(among(session, Rule.id, chunk))
-            .execution_options(populate_existing=True)
-        )
+        statement = _rules_by_id(is_postgres(session))
+        rules = session.scalars(statement, {"ids": given(session, Rule.id, chunk)})
         found.update({rule.id: rule for rule in rules})
     return found
 
 
+@lru_cache
+def _rules_by_id(takes_arrays: bool) -> Select[Rule]:  # a key of the cache
+    return (
+        select(Rule)
+        .where(is_among(Rule.id, "ids", takes_arrays=takes_arrays))
+        .execution_options(populate_existing=True)
+    )
+
+
 def _bookings(session: Session, keys: set[Key]) -> dict[Key, BookingStatus]:
     found: dict[Key, BookingStatus] = {}
-    columns = (Booking.congregation_id, Booking.id)
     for chunk in chunks(sorted(keys)):
         rows = session.execute(
-            select(*columns, Booking.status).where(among_pairs(session, columns, chunk))
+            _booking_states(is_postgres(session)), pairs_of(session, chunk)
         )
         found.update({(of, id_): status for of, id_, status in rows})
     return found
+
+
+@lru_cache
+def _booking_states(
+    takes_arrays: bool,  # a key of the cache
+) -> Select[UUID, str, BookingStatus]:
+    return select(Booking.congregation_id, Booking.id, Booking.status).where(
+        is_one_of(Booking, takes_arrays=takes_arrays)
+    )
 
 
 def _needs_episode(trigger_type: str) -> bool:

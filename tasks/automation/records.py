@@ -168,7 +168,7 @@ def by_key(
     for chunk in chunks(sorted(keys, key=lambda key: (key[0].int, key[1]))):
         known: Any = model  # mypy does not take a type variable for hashable
         statement: Select[Entity] = _selecting(known, is_postgres(session))
-        rows = session.scalars(statement, _pairs(session, chunk))
+        rows = session.scalars(statement, pairs_of(session, chunk))
         found.update({(row.congregation_id, row.id): row for row in rows})
     return found
 
@@ -179,16 +179,23 @@ def _selecting(
     takes_arrays: bool,  # a key of the cache
 ) -> Select[Any]:
     """Return the statement that reads records; making it anew would take longer."""
-    columns = tuple_(model.congregation_id, model.id)
-    if takes_arrays:
-        arrays = (array("congregations", Uuid()), array("ids", String()))
-        is_meant = columns.in_(select(*(func.unnest(each) for each in arrays)))
-    else:
-        is_meant = columns.in_(bindparam("pairs", expanding=True))
+    is_meant = is_one_of(model, takes_arrays=takes_arrays)
     return select(model).where(is_meant).execution_options(populate_existing=True)
 
 
-def _pairs(session: Session, keys: Sequence[Key]) -> dict[str, Any]:
+def is_one_of(
+    model: type[EntityOfCongregation], *, takes_arrays: bool
+) -> ColumnElement[bool]:
+    """Return the condition that a record has one of the keys of ``pairs_of``."""
+    columns = tuple_(model.congregation_id, model.id)
+    if takes_arrays:
+        arrays = (array("congregations", Uuid()), array("ids", String()))
+        return columns.in_(select(*(func.unnest(each) for each in arrays)))
+    return columns.in_(bindparam("pairs", expanding=True))
+
+
+def pairs_of(session: Session, keys: Sequence[Key]) -> dict[str, Any]:
+    """Return keys as parameters."""
     if not is_postgres(session):
         return {"pairs": keys}
     congregations, ids = zip(*keys, strict=True)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from tasks.automation.candidates import Candidate, action_of, noted_recipient
 from tasks.automation.records import chunks
-from tasks.bulk import among
+from tasks.bulk import given, is_among, is_postgres
 from tasks.models.suppression import (
     STOPS_EVERYTHING,
     Suppression,
@@ -73,18 +74,28 @@ def reasons_of(
     """Return why addresses get no mails: a congregation and a normalised address."""
     found: dict[_Address, SuppressionReason] = {}
     for chunk in chunks(sorted(set(wanted))):
-        rows = session.execute(
-            select(
-                Suppression.congregation_id, Suppression.address, Suppression.reason
-            ).where(
-                Suppression.agent == "",  # one agent's suppression stops no rule
-                among(
-                    session,
-                    Suppression.congregation_id,
-                    sorted({congregation for congregation, _ in chunk}),
-                ),
-                among(session, Suppression.address, [address for _, address in chunk]),
-            )
-        )
+        congregations = sorted({congregation for congregation, _ in chunk})
+        addresses = [address for _, address in chunk]
+        sets = {
+            "congregations": given(session, Suppression.congregation_id, congregations),
+            "addresses": given(session, Suppression.address, addresses),
+        }
+        rows = session.execute(_reasons(is_postgres(session)), sets)
         found.update({(row[0], row[1]): row[2] for row in rows})
     return found
+
+
+@lru_cache
+def _reasons(
+    takes_arrays: bool,  # a key of the cache
+) -> Select[UUID, str, SuppressionReason]:
+    of = is_among(
+        Suppression.congregation_id, "congregations", takes_arrays=takes_arrays
+    )
+    return select(
+        Suppression.congregation_id, Suppression.address, Suppression.reason
+    ).where(
+        Suppression.agent == "",  # one agent's suppression stops no rule
+        of,
+        is_among(Suppression.address, "addresses", takes_arrays=takes_arrays),
+    )

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Table, case, null, select, update
+from sqlalchemy import Table, Update, bindparam, case, literal_column, select, update
 from sqlalchemy.orm import Session
 
 from tasks.automation.actions import ACTIONS
-from tasks.bulk import among
+from tasks.bulk import among, given, is_among, is_postgres
 from tasks.claims import IS_LEASED, due_rows, next_suspect
 from tasks.held import Claim
 from tasks.lane import Bench
-from tasks.models.execution import Execution, ExecutionState
+from tasks.models.base import UtcDateTime
+from tasks.models.execution import Execution
 
 
 class Running(NamedTuple):
@@ -90,17 +92,30 @@ def lease(
     if not taken:
         return
     now = bench.clock()
-    effect_at = case((among(session, Execution.id, begun), now)) if begun else null()
-    session.execute(
+    sets = {
+        "ids": given(session, Execution.id, [row.id for row in taken]),
+        "begun": given(session, Execution.id, begun),
+        "by": bench.worker,
+        "until": now + bench.timing.lease,
+        "at": now,
+    }
+    session.execute(_leasing(is_postgres(session)), sets)
+
+
+@lru_cache
+def _leasing(takes_arrays: bool) -> Update:  # a key of the cache
+    begun = is_among(Execution.id, "begun", takes_arrays=takes_arrays)
+    at = bindparam("at", type_=UtcDateTime)
+    return (
         update(_TABLE)
-        .where(among(session, Execution.id, [row.id for row in taken]))
+        .where(is_among(Execution.id, "ids", takes_arrays=takes_arrays))
         .values(
-            state=ExecutionState.RUNNING,
+            state=literal_column("'running'"),
             attempt=Execution.attempt + 1,
-            worker=bench.worker,
-            lease_until=now + bench.timing.lease,
-            claimed_at=now,
-            effect_at=effect_at,
+            worker=bindparam("by"),
+            lease_until=bindparam("until", type_=UtcDateTime),
+            claimed_at=at,
+            effect_at=case((begun, at)),
         )
     )
 

@@ -8,7 +8,8 @@ import pytest
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, sessionmaker
 
-from tasks.bulk import BulkUpdate, among, among_pairs, insert_many
+from tasks.automation.records import is_one_of, pairs_of
+from tasks.bulk import BulkUpdate, among, insert_many, is_postgres
 from tasks.models import Booking, Execution, ExecutionMessage, ExecutionState
 from tests.support import factories
 from tests.support.factories import NOW
@@ -91,9 +92,10 @@ def test_pairs_are_found_together_only(make_session: sessionmaker[Session]) -> N
         two = factories.congregation(session, slug="two")
         for tenant, name in ((one, "b1"), (one, "b2"), (two, "b2")):
             factories.booking(session, tenant, id=name)
-        columns = (Booking.congregation_id, Booking.id)
         wanted = [(one, "b1"), (two, "b2"), (two, "b1")]
+        meant = is_one_of(Booking, takes_arrays=is_postgres(session))
         found = session.execute(
-            select(*columns).where(among_pairs(session, columns, wanted))
+            select(Booking.congregation_id, Booking.id).where(meant),
+            pairs_of(session, wanted),
         )
         assert {tuple(row) for row in found} == {(one, "b1"), (two, "b2")}
