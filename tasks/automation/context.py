@@ -169,11 +169,12 @@ def _snapshots(session: Session, rows: Sequence[Told]) -> dict[UUID, Json]:
     return found
 
 
-def _extras(session: Session, rows: Sequence[Told]) -> dict[UUID, Json]:
-    events = {row.id: event_id for row in rows if (event_id := _event_of(row))}
+def _extras(session: Session, wanted: Sequence[Told]) -> dict[UUID, Json]:
+    events = {row.id: event_id for row in wanted if (event_id := _event_of(row))}
     told: dict[UUID, Json] = {}
     for ids in chunks(sorted(set(events.values()))):
-        told.update(map(tuple, session.execute(_DATA, {"ids": ids})))
+        rows = session.execute(_DATA, {"ids": ids})
+        told.update((event_id, data) for event_id, data in rows)
     return {row_id: told[event] for row_id, event in events.items() if event in told}
 
 

@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from tasks.congregation.transfer.jobs import TRANSFERS, concluded, expire
 from tasks.congregation.transfer.working import work
 from tasks.lane import Backlog, Bench
-from tasks.long_jobs import run_next
+from tasks.long_runs import run_next
 from tasks.models.long_job import LongJobState
 
 #: Archives that are let go after one sweep; more follow with the next.

@@ -19,7 +19,7 @@ from tasks.congregation.addresses.jobs import SYNCS, tell
 from tasks.congregation.addresses.uploads import tidy
 from tasks.congregation.addresses.working import work
 from tasks.lane import Backlog, Bench
-from tasks.long_jobs import run_next
+from tasks.long_runs import run_next
 from tasks.models.long_job import LongJobState
 
 _QUEUED: Final = LongJobState.QUEUED.value

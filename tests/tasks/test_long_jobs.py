@@ -23,8 +23,8 @@ from tasks.long_jobs import (
     LongJobs,
     Progress,
     WorkerStopping,
-    run_next,
 )
+from tasks.long_runs import run_next
 from tasks.models import Sync, new_id
 from tasks.models.long_job import LongJobState
 from tasks.saying import language
