@@ -42,6 +42,15 @@ def chosen_congregation() -> Congregation | None:
     return found
 
 
+def only_congregation() -> Congregation | None:
+    """Return the congregation that all rows on the page belong to; None: several.
+
+    Lists name no congregation then, because they would say the same in every row.
+    """
+    congregations = current_congregations()
+    return congregations[0] if len(congregations) == 1 else chosen_congregation()
+
+
 def _allowed(operator: Operator) -> Congregations:
     if operator.sees_all:
         return Scope.EVERY
@@ -80,5 +89,5 @@ def init_app(app: Flask) -> None:
     app.before_request(_set_scope)
     app.jinja_env.globals.update(
         current_congregations=current_congregations,
-        chosen_congregation=chosen_congregation,
+        chosen_congregation=only_congregation,
     )

@@ -174,7 +174,7 @@ def test_a_congregation_shows_its_podcasts_with_links_and_next_booking(
     page = as_viewer.get("/congregations/bonifatius").text
     row = page.split('id="podcast-show"')[1].split("</tr>")[0]
     assert "Kirchplatz" in row
-    assert '<td class="number">1</td>' in row
+    assert 'data-label="Booking links">1</td>' in row
     assert "in 1 d" in row
 
 
