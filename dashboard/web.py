@@ -122,7 +122,7 @@ def _begin() -> None:
     # Reading a list must not take SQLite's only write lock.
     if request.method in READS and not _is_file() and request.blueprint != "api":
         g.only_reads = True
-        reading(db.session(), only=True)
+        reading(db.session())
 
 
 def _end(error: BaseException | None) -> None:

@@ -232,15 +232,9 @@ def _refuse_strangers(
             )
 
 
-def reading(session: Session, *, only: bool = False) -> None:
-    """Begin a read-only transaction: on SQLite it never waits for a writer.
-
-    Args:
-        session: one that has begun nothing yet.
-        only: PostgreSQL refuses whatever would write, so ``end_reading`` may end it.
-    """
-    options = {_BEGIN_OPTION: "DEFERRED", "postgresql_readonly": only}
-    session.connection(execution_options=options)
+def reading(session: Session) -> None:
+    """Begin a read-only transaction: on SQLite it never waits for a writer."""
+    session.connection(execution_options={_BEGIN_OPTION: "DEFERRED"})
 
 
 def end_reading(session: Session) -> None:

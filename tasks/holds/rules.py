@@ -61,7 +61,7 @@ def overdue_of(session: Session, rule_id: UUID, now: datetime) -> tuple[int, Out
         NotFound: the session sees no such rule.
         Conflict: it was deleted.
     """
-    rule = find_rule(session, rule_id)
+    rule = find_rule(session, rule_id, locked=False)
     n, n_looked, stops = 0, 0, Counter[str]()
     samples: list[UUID] = []
     for kind, model in _KINDS:

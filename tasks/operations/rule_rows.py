@@ -30,15 +30,15 @@ class RuleSaved:
     changed: bool = True
 
 
-def find_rule(session: Session, rule_id: UUID) -> Rule:
-    """Return a rule as it is now, locked until the caller commits.
+def find_rule(session: Session, rule_id: UUID, *, locked: bool = True) -> Rule:
+    """Return a rule as it is now; ``locked``: nobody else changes it meanwhile.
 
     Raises:
         NotFound: the session sees no such rule.
         Conflict: it was deleted, so it cannot be changed any more.
     """
     # Read anew: the session may know it from before somebody else saved.
-    rule = session.get(Rule, rule_id, with_for_update=True, populate_existing=True)
+    rule = session.get(Rule, rule_id, with_for_update=locked, populate_existing=True)
     if rule is None:
         raise NotFound("unknown_rule", say("There is no such rule."))
     refuse_deleted(rule)
