@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from wtforms import HiddenField, SearchField, SelectChoice, SelectField
 
 from dashboard.filter_fields import MomentField, by_own_clock, clean
-from dashboard.search.kinds import Searched
+from dashboard.search.searched import Searched
 from dashboard.search.reading import (
     Search,
     congregation_meant,

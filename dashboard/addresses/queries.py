@@ -8,19 +8,19 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Row, Select, func, or_, select
+from sqlalchemy import ColumnElement, Row, Select, func, select
 from sqlalchemy.orm import Session
 
-from dashboard.paging import Page, paginate
-from tasks.congregation.addresses.keys import street_key
+from dashboard.paging import Key, Page, paginate
 from tasks.congregation.addresses.rows import REFUSALS, Refusal
 from tasks.congregation.addresses.working import OF_FILES
-from tasks.errors import InvalidInput, NotFound
+from tasks.errors import NotFound
 from tasks.lane import COUNT_CAP
 from tasks.models import Address, AddressArea, Congregation, Sync
 from tasks.models.long_job import LongJobState
 from tasks.saying import mark, meant, say
 from tasks.saying.formats import decimal
+from tasks.search.addresses import STANDS
 
 #: The tabs: word in the address -> what stands there.
 TABS: Final[Mapping[str, str]] = {
@@ -30,14 +30,8 @@ TABS: Final[Mapping[str, str]] = {
     "inactive": meant("addresses", "Inactive"),
     "placed": mark("Placed by hand"),
 }
-_OF_TAB: Final[Mapping[str, tuple[ColumnElement[bool], ...]]] = {
-    "": (),
-    "missing": (Address.missing_since.is_not(None),),
-    "outside": (Address.in_territory.is_(False),),
-    "inactive": (Address.is_active.is_(False),),
-    "placed": (Address.is_hand_placed.is_(True),),
-}
-_WORDS_MAX: Final = 6
+#: By commune, street and number.
+KEYS: Final[tuple[Key, ...]] = (Address.congregation_id, Address.key)
 #: Before so much is done, nobody can tell how long the rest takes.
 _TELLING: Final = 0.03
 
@@ -90,47 +84,28 @@ class Line:
         ]
 
 
-def addresses(
-    session: Session, tab: str, text: str, cursor: str | None, limit: int
-) -> Page[Row[Address, str]]:
-    """Return a page of addresses: by commune, street and number.
-
-    Raises:
-        InvalidInput: there is no such tab.
-    """
-    if tab not in _OF_TAB:
-        raise InvalidInput("bad_tab", say("There is no such list."), field="tab")
-    statement = (
+def selected(wanted: Sequence[ColumnElement[bool]]) -> Select[Address, str]:
+    """Select addresses with their congregation's name."""
+    return (
         select(Address, Congregation.name)
         .join(Congregation, Congregation.id == Address.congregation_id)
-        .where(*_OF_TAB[tab], *_matches(text))
+        .where(*wanted)
     )
-    columns = (Address.congregation_id, Address.key)
-    return paginate(session, statement, columns, cursor, limit)
 
 
-def _matches(text: str) -> list[ColumnElement[bool]]:
-    return [_has(word) for word in street_key(text).split()[:_WORDS_MAX]]
-
-
-def _has(word: str) -> ColumnElement[bool]:
-    """Return that an address has a word: in its street, place, code or number."""
-    if word.isdecimal() and len(word) < 5:
-        # A door's number, or a part of the street's name: "Rue du 8 Mai".
-        return or_(
-            Address.key.contains(f" {word:0>5}"), Address.key.contains(f" {word} ")
-        )
-    if word.isdecimal():
-        return or_(Address.postcode == word, Address.insee == word)
-    return or_(
-        Address.key.contains(word, autoescape=True),
-        func.lower(Address.city).contains(word, autoescape=True),
-    )
+def addresses(
+    session: Session,
+    wanted: Sequence[ColumnElement[bool]],
+    cursor: str | None,
+    limit: int,
+) -> Page[Row[Address, str]]:
+    """Return a page of addresses: by commune, street and number."""
+    return paginate(session, selected(wanted), KEYS, cursor, limit)
 
 
 def n_missing(session: Session) -> int:
     """Return how many addresses are missing, counted to the cap."""
-    some = select(Address.id).where(*_OF_TAB["missing"]).limit(COUNT_CAP).subquery()
+    some = select(Address.id).where(STANDS["missing"]).limit(COUNT_CAP).subquery()
     return session.scalar(select(func.count()).select_from(some)) or 0
 
 
@@ -150,9 +125,22 @@ def address(session: Session, address_id: UUID) -> Row[Address, Congregation]:
     return found
 
 
-def syncs(session: Session, cursor: str | None, limit: int) -> Page[Line]:
+def selected_syncs(
+    wanted: Sequence[ColumnElement[bool]],
+) -> Select[Sync, Congregation]:
+    """Select syncs with their congregation."""
+    return _syncs().where(*wanted)
+
+
+def syncs(
+    session: Session,
+    wanted: Sequence[ColumnElement[bool]],
+    cursor: str | None,
+    limit: int,
+) -> Page[Line]:
     """Return a page of syncs, newest first."""
-    page = paginate(session, _syncs(), (Sync.id.desc(),), cursor, limit)
+    statement = selected_syncs(wanted)
+    page = paginate(session, statement, (Sync.id.desc(),), cursor, limit)
     lines = [Line(*row) for row in page.rows]
     return Page(lines, page.next_cursor, page.previous_cursor)
 

@@ -9,10 +9,12 @@ from flask import flash, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from dashboard.addresses import queries
+from dashboard.addresses.filters import SyncFilter
 from dashboard.addresses.forms import SyncForm
 from dashboard.addresses.views import bp, config
 from dashboard.extensions import db
 from dashboard.office import chosen_id, page_size, places
+from dashboard.search.views import explains
 from dashboard.security import actor, require
 from dashboard.web import render
 from tasks.clock import utcnow
@@ -37,10 +39,13 @@ _UNDER_WAY: Final = mark("One is under way already; here it is.")
 
 
 @bp.get("/syncs")
+@explains("syncs")
 def syncs() -> str:
     """List syncs, newest first."""
-    page = queries.syncs(db.session(), request.args.get("cursor"), page_size())
-    return render("addresses/syncs.html", page=page)
+    form, cursor = SyncFilter.read(request.args), request.args.get("cursor")
+    wanted = form.conditions(utcnow())
+    page = queries.syncs(db.session(), wanted, cursor, page_size())
+    return render("addresses/syncs.html", page=page, form=form)
 
 
 @bp.get("/syncs/new")

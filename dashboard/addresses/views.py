@@ -9,12 +9,14 @@ from flask import Blueprint, current_app, flash, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from dashboard.addresses import queries
+from dashboard.addresses.filters import AddressFilter
 from dashboard.addresses.forms import AddressForm
 from dashboard.extensions import db
-from dashboard.filter_fields import clean
 from dashboard.office import page_size
+from dashboard.search.views import explains
 from dashboard.security import actor
 from dashboard.web import render
+from tasks.clock import utcnow
 from tasks.config import Config
 from tasks.congregation.addresses.editing import edit_address
 from tasks.errors import InvalidInput
@@ -35,16 +37,16 @@ def _allow_uploads(endpoint: str | None, _values: dict[str, Any] | None) -> None
 
 
 @bp.get("/")
+@explains("addresses")
 def index() -> str:
     """List addresses by commune, street and number."""
-    text, tab = clean(request.args.get("q"))[:120], request.args.get("tab", "")
+    form = AddressFilter.read(request.args)
     session, cursor = db.session(), request.args.get("cursor")
     return render(
         "addresses/list.html",
-        page=queries.addresses(session, tab, text, cursor, page_size()),
+        page=queries.addresses(session, form.wanted(utcnow()), cursor, page_size()),
         tabs=queries.TABS,
-        tab=tab,
-        text=text,
+        form=form,
         n_missing=queries.n_missing(session),
         cap=COUNT_CAP,
         last=next(iter(queries.last_syncs(session, 1)), None),

@@ -12,7 +12,6 @@ from wtforms import (
     DateField,
     FileField,
     IntegerField,
-    SearchField,
     SelectChoice,
     SelectField,
     StringField,
@@ -71,28 +70,6 @@ class _Refusing(FlaskForm):  # type: ignore[misc]  # WTForms has no types
         names = list(self._fields)
         name = refused.field if refused.field in names else names[0]
         self[name].errors = [*self[name].errors, refused.message]
-
-
-class BoardFilter(FlaskForm):  # type: ignore[misc]  # WTForms has no types
-    """Which documents to show; it reads the address, so a filtered board is a link."""
-
-    class Meta:
-        """A filter changes nothing, so it needs no token."""
-
-        csrf = False
-
-    q = SearchField(later("Title"), filters=[clean])
-    tab = StringField(filters=[clean])
-
-    @property
-    def words(self) -> str:
-        """What the title must hold; empty: anything."""
-        return (self.q.data or "")[:TITLE_MAX]
-
-    @property
-    def chosen(self) -> str:
-        """The tab that is open."""
-        return self.tab.data if self.tab.data in TABS else "visible"
 
 
 class DocumentForm(_Refusing):

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from typing import Final
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Select, and_, case, false, or_, select
@@ -13,9 +14,8 @@ from sqlalchemy.orm import Session
 
 from dashboard.paging import Key, Page, paginate
 from tasks.congregation.days import local_day
-from tasks.congregation.documents.expiring import SOON, ends_soon
+from tasks.congregation.documents.expiring import SOON
 from tasks.congregation.documents.sentences import SENTENCES
-from tasks.congregation.names import folded
 from tasks.errors import NotFound
 from tasks.models import (
     BoardSection,
@@ -26,6 +26,18 @@ from tasks.models import (
     ThumbnailState,
 )
 from tasks.saying import say
+from tasks.search.documents import standing
+
+#: By congregation, section and place.
+KEYS: Final[tuple[Key, ...]] = (
+    Congregation.slug,
+    BoardSection.position,
+    BoardSection.name,
+    case((Document.is_highlighted, 0), else_=1),
+    Document.position,
+    Document.search_title,
+    Document.id,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,36 +85,22 @@ def trouble(file: StoredFile) -> str:
     return say(SENTENCES[file.thumbnail_reason])
 
 
+def selected(
+    wanted: Sequence[ColumnElement[bool]],
+) -> Select[Document, BoardSection, StoredFile, Congregation]:
+    """Select documents with what a card shows of them."""
+    return _cards().where(*wanted)
+
+
 def cards(
     session: Session,
-    congregations: Sequence[Congregation],
-    words: str,
-    tab: str,
+    wanted: Sequence[ColumnElement[bool]],
     cursor: str | None,
     limit: int,
     now: datetime,
 ) -> Page[Card]:
-    """Return a page of the board: by congregation, section and place.
-
-    Args:
-        words: what the title must hold; empty: anything.
-        tab: a key of ``TABS``.
-    """
-    statement = _cards().where(_of_tab(congregations, tab, now))
-    for word in folded(words).split():
-        statement = statement.where(
-            Document.search_title.contains(word, autoescape=True)
-        )
-    keys: list[Key] = [
-        Congregation.slug,
-        BoardSection.position,
-        BoardSection.name,
-        case((Document.is_highlighted, 0), else_=1),
-        Document.position,
-        Document.search_title,
-        Document.id,
-    ]
-    page = paginate(session, statement, keys, cursor, limit)
+    """Return a page of the board: by congregation, section and place."""
+    page = paginate(session, selected(wanted), KEYS, cursor, limit)
     rows = [Card(*row, local_day(now, row[3].timezone)) for row in page.rows]
     return Page(rows, page.next_cursor, page.previous_cursor)
 
@@ -195,7 +193,7 @@ def _cards() -> Select[Document, BoardSection, StoredFile, Congregation]:
     )
 
 
-def _of_tab(
+def of_tab(
     congregations: Sequence[Congregation], tab: str, now: datetime
 ) -> ColumnElement[bool]:
     """Return what documents a tab shows; each congregation has its own today."""
@@ -205,22 +203,7 @@ def _of_tab(
     return or_(
         false(),
         *(
-            and_(Document.congregation_id.in_(ids), *_on(tab, today))
+            and_(Document.congregation_id.in_(ids), standing(tab, today))
             for today, ids in by_day.items()
         ),
     )
-
-
-def _on(tab: str, today: date) -> Sequence[ColumnElement[bool]]:
-    begun = or_(Document.visible_from.is_(None), Document.visible_from <= today)
-    not_over = or_(Document.visible_until.is_(None), Document.visible_until >= today)
-    match tab:
-        case "visible":
-            return (begun, not_over)
-        case "soon":
-            return ends_soon(today)
-        case "later":
-            return (Document.visible_from > today,)
-        case "ended":
-            return (Document.visible_until < today,)
-    return ()

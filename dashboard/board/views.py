@@ -10,11 +10,13 @@ from flask import Blueprint, current_app, flash, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from dashboard.board import queries
-from dashboard.board.forms import TABS, BoardFilter, NewDocumentForm
+from dashboard.board.filters import BoardFilter
+from dashboard.board.forms import TABS, NewDocumentForm
 from dashboard.board.putting import put
 from dashboard.extensions import db
 from dashboard.filters import size
 from dashboard.scope import chosen_congregation
+from dashboard.search.views import explains
 from dashboard.security import actor, current_congregations, require
 from dashboard.uploads import take_files, uploaded
 from dashboard.web import render
@@ -43,18 +45,16 @@ STORAGE_AWAY: Final = mark(
 
 
 @bp.get("/")
+@explains("documents")
 def index() -> str:
     """Show the documents by section."""
-    form = BoardFilter(request.args)
-    of = looked_at()
+    form, of, now = BoardFilter.read(request.args), looked_at(), utcnow()
     page = queries.cards(
         db.session(),
-        of,
-        form.words,
-        form.chosen,
+        form.wanted(of, now),
         request.args.get("cursor"),
         current_app.config["CARILLON"].page_size,
-        utcnow(),
+        now,
     )
     return render(
         "board/list.html",

@@ -8,10 +8,10 @@ from datetime import date
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import Row, select
+from sqlalchemy import ColumnElement, Row, Select, select
 from sqlalchemy.orm import Session
 
-from dashboard.paging import Page, paginate
+from dashboard.paging import Key, Page, paginate
 from tasks.errors import NotFound
 from tasks.models import (
     Attribution,
@@ -25,6 +25,8 @@ from tasks.saying import say
 
 #: Campaigns in one strip, and rows of one section.
 SHOWN_MAX: Final = 200
+#: The latest first.
+KEYS: Final[tuple[Key, ...]] = (Campaign.starts_on.desc(), Campaign.id.desc())
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +38,23 @@ class Refused:
     why: str  # a code of ``reassigning.WHY``
 
 
+def selected(wanted: Sequence[ColumnElement[bool]]) -> Select[Campaign, Congregation]:
+    """Select campaigns with their congregation."""
+    return (
+        select(Campaign, Congregation)
+        .join(Congregation, Congregation.id == Campaign.congregation_id)
+        .where(*wanted)
+    )
+
+
 def listed(
-    session: Session, cursor: str | None, limit: int
+    session: Session,
+    wanted: Sequence[ColumnElement[bool]],
+    cursor: str | None,
+    limit: int,
 ) -> Page[Row[Campaign, Congregation]]:
     """Return a page of campaigns, the latest first."""
-    statement = select(Campaign, Congregation).join(
-        Congregation, Congregation.id == Campaign.congregation_id
-    )
-    order = (Campaign.starts_on.desc(), Campaign.id.desc())
-    return paginate(session, statement, order, cursor, limit)
+    return paginate(session, selected(wanted), KEYS, cursor, limit)
 
 
 def of_year(session: Session, number: int) -> Sequence[Campaign]:

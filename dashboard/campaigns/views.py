@@ -9,10 +9,12 @@ from flask import Blueprint, request, url_for
 from flask.typing import ResponseReturnValue
 
 from dashboard.campaigns import queries
+from dashboard.campaigns.filters import CampaignFilter
 from dashboard.campaigns.forms import ENDS, STARTS
 from dashboard.campaigns.year import WIDTH, months, strip
 from dashboard.extensions import db
 from dashboard.office import attempt, page_size, place, places
+from dashboard.search.views import explains
 from dashboard.web import render
 from tasks.clock import utcnow
 from tasks.congregation.campaigns import foretelling, work
@@ -29,15 +31,18 @@ _YEARS: Final = range(1970, 3000)
 
 
 @bp.get("/")
+@explains("campaigns")
 def index() -> str:
     """Show a year of campaigns, and list all of them, the latest first."""
-    session, today = db.session(), utcnow().date()
+    session, now, form = db.session(), utcnow(), CampaignFilter.read(request.args)
+    today = now.date()
     asked = request.args.get("year", today.year, type=int)
     number = asked if asked in _YEARS else today.year
-    page = queries.listed(session, request.args.get("cursor"), page_size())
+    wanted, cursor = form.conditions(now), request.args.get("cursor")
     return render(
         "campaigns/list.html",
-        page=page,
+        page=queries.listed(session, wanted, cursor, page_size()),
+        form=form,
         year=strip(number, queries.of_year(session, number), today),
         months=months(),
         width=WIDTH,

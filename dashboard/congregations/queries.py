@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
-from dashboard.paging import Page, paginate
+from dashboard.paging import Key, Page, paginate
 from tasks.errors import NotFound
 from tasks.models import (
     Booking,
@@ -21,16 +21,20 @@ from tasks.models import (
 )
 from tasks.saying import say
 
+#: By name.
+KEYS: Final[tuple[Key, ...]] = (Congregation.name, Congregation.id)
 #: Bookings that may still take place.
 OPEN: Final = (BookingStatus.REQUESTED, BookingStatus.CONFIRMED)
 
 
 def congregations(
-    session: Session, cursor: str | None, limit: int
+    session: Session,
+    wanted: Sequence[ColumnElement[bool]],
+    cursor: str | None,
+    limit: int,
 ) -> Page[Congregation]:
     """Return a page of the congregations, by name."""
-    columns = (Congregation.name, Congregation.id)
-    return paginate(session, select(Congregation), columns, cursor, limit)
+    return paginate(session, select(Congregation).where(*wanted), KEYS, cursor, limit)
 
 
 def podcast_counts(session: Session, ids: Sequence[UUID]) -> Mapping[UUID, int]:

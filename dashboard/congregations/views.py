@@ -6,10 +6,12 @@ from flask import Blueprint, abort, current_app, flash, redirect, request, url_f
 from flask.typing import ResponseReturnValue
 
 from dashboard.congregations import home, queries
+from dashboard.congregations.filters import CongregationFilter
 from dashboard.congregations.forms import CongregationForm
 from dashboard.extensions import db
 from dashboard.office import place
 from dashboard.scope import chosen_congregation
+from dashboard.search.views import explains
 from dashboard.security import actor, current_operator, require
 from dashboard.web import render
 from tasks.clock import utcnow
@@ -25,13 +27,16 @@ bp = Blueprint("congregations", __name__, url_prefix="/congregations")
 
 
 @bp.get("/")
+@explains("congregations")
 def index() -> str:
     """List the congregations by name."""
-    session = db.session()
-    page = queries.congregations(session, request.args.get("cursor"), page_size())
+    session, form = db.session(), CongregationFilter.read(request.args)
+    wanted, cursor = form.conditions(utcnow()), request.args.get("cursor")
+    page = queries.congregations(session, wanted, cursor, page_size())
     return render(
         "congregations/list.html",
         page=page,
+        form=form,
         n_podcasts=queries.podcast_counts(session, [row.id for row in page.rows]),
         locales=LOCALES,
         sees_all=current_operator().sees_all,

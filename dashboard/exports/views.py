@@ -13,7 +13,8 @@ from dashboard.exports.source import Source
 from dashboard.exports.sources import SOURCES
 from dashboard.extensions import db
 from dashboard.scope import chosen_congregation
-from dashboard.security import actor, require
+from dashboard.search.kinds import SEARCHED
+from dashboard.security import actor, may, require
 from dashboard.web import render
 from tasks.clock import utcnow
 from tasks.db import Congregations
@@ -71,6 +72,8 @@ def download(list_name: str, file_format: str) -> Response:
 def _source(list_name: str) -> Source:
     if list_name not in SOURCES:
         abort(404)
+    if not may(SEARCHED[list_name].role):
+        abort(403)
     return SOURCES[list_name](db.session(), utcnow(), request.args)
 
 

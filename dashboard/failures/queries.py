@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, Literal
+from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, func, literal, select, true, union_all
+from sqlalchemy import ColumnElement, Select, func, literal, select, union_all
 from sqlalchemy.orm import Session
 
 from dashboard.executions.lines import Line, lines
-from dashboard.paging import Page, paginate
+from dashboard.paging import Key, Page, paginate
 from dashboard.webhooks.deliveries import DeliveryRow
 from tasks.errors import NotFound
-from tasks.failures.groups import asks, is_open, is_quiet
+from tasks.failures.groups import asks
 from tasks.models import (
     AuditEntry,
     Congregation,
@@ -34,12 +34,13 @@ from tasks.saying import mark, say
 from tasks.webhooks.switching import name_of
 
 #: What a list of groups shows: those that ask for somebody, the quiet ones, or all.
-Tab = Literal["open", "acknowledged", "all"]
-TABS: Final[Mapping[Tab, str]] = {
+TABS: Final[Mapping[str, str]] = {
     "open": mark("Ask for somebody"),
     "acknowledged": mark("Acknowledged"),
     "all": mark("All"),
 }
+#: What failed last first.
+KEYS: Final[tuple[Key, ...]] = (FailureGroup.last_at.desc(), FailureGroup.id.desc())
 #: Hours that a group's picture shows, up to now.
 HOURS: Final = 48
 #: Counting what failed in one group, and groups themselves, stops here.
@@ -103,13 +104,23 @@ class GroupLine:
         return None
 
 
+def selected(
+    wanted: Sequence[ColumnElement[bool]],
+) -> Select[FailureGroup, str, Endpoint, str]:
+    """Select groups with the names that they need."""
+    return _named().where(*wanted)
+
+
 def page(
-    session: Session, tab: Tab, cursor: str | None, limit: int, *, now: datetime
+    session: Session,
+    wanted: Sequence[ColumnElement[bool]],
+    cursor: str | None,
+    limit: int,
+    *,
+    now: datetime,
 ) -> Page[GroupLine]:
     """Return a page of groups, what failed last first; four queries."""
-    columns = (FailureGroup.last_at.desc(), FailureGroup.id.desc())
-    statement = _named().where(_of(tab, now))
-    found = paginate(session, statement, columns, cursor, limit)
+    found = paginate(session, selected(wanted), KEYS, cursor, limit)
     rows = _lines(session, found.rows, now)
     return Page(rows, found.next_cursor, found.previous_cursor)
 
@@ -198,12 +209,6 @@ def deliveries(
     found = paginate(session, statement, key, cursor, limit)
     rows = [DeliveryRow(*row) for row in found.rows]
     return Page(rows, found.next_cursor, found.previous_cursor)
-
-
-def _of(tab: Tab, now: datetime) -> ColumnElement[bool]:
-    if tab == "open":
-        return asks(now)
-    return is_quiet(now) & is_open() if tab == "acknowledged" else true()
 
 
 def _named() -> Select[FailureGroup, str, Endpoint, str]:

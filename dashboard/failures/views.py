@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import get_args
 from uuid import UUID
 
 from flask import Blueprint, current_app, flash, redirect, request, url_for
@@ -11,8 +10,10 @@ from flask.typing import ResponseReturnValue
 
 from dashboard.extensions import db
 from dashboard.failures import pictures, queries
+from dashboard.failures.filters import FailureFilter
 from dashboard.failures.forms import AcknowledgeForm
 from dashboard.operations.asking import Question, ask, begin
+from dashboard.search.views import explains
 from dashboard.security import actor, require
 from dashboard.selection import nothing_selected, selected
 from dashboard.web import render
@@ -26,6 +27,7 @@ bp = Blueprint("failures", __name__, url_prefix="/failures")
 
 
 @bp.get("/")
+@explains("failures")
 def index() -> str:
     """List what failed alike, what failed last first."""
     return _list(AcknowledgeForm())
@@ -124,16 +126,16 @@ def _acknowledged(form: AcknowledgeForm, ids: list[UUID]) -> str | None:
 
 def _list(form: AcknowledgeForm) -> str:
     session, now = db.session(), utcnow()
-    wanted = request.args.get("show", "open")
-    tab: queries.Tab = wanted if wanted in get_args(queries.Tab) else "open"  # type: ignore[assignment]  # just looked
+    asked = FailureFilter.read(request.args)
     limit = current_app.config["CARILLON"].page_size
     cursor = request.args.get("cursor")
     return render(
         "failures/list.html",
         fragment="failures/_groups.html",
-        tab=tab,
+        asked=asked,
+        tab=asked.chosen,
         tabs=queries.TABS,
-        page=queries.page(session, tab, cursor, limit, now=now),
+        page=queries.page(session, asked.wanted(now), cursor, limit, now=now),
         n_asking=queries.n_asking(session, now=now),
         form=form,
         **_helpers(),

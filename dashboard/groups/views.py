@@ -10,6 +10,7 @@ from flask.typing import ResponseReturnValue
 
 from dashboard.extensions import db
 from dashboard.groups import queries
+from dashboard.groups.filters import GroupFilter
 from dashboard.groups.forms import GroupForm
 from dashboard.office import (
     CHOICES_MAX,
@@ -20,8 +21,10 @@ from dashboard.office import (
     place,
     places,
 )
+from dashboard.search.views import explains
 from dashboard.security import actor, require
 from dashboard.web import render
+from tasks.clock import utcnow
 from tasks.congregation.people import groups as engine
 from tasks.errors import InvalidInput
 from tasks.models import Group
@@ -31,10 +34,13 @@ bp: Final = Blueprint("groups", __name__, url_prefix="/groups")
 
 
 @bp.get("/")
+@explains("groups")
 def index() -> str:
     """List the groups by name."""
-    page = queries.listed(db.session(), request.args.get("cursor"), page_size())
-    return render("groups/list.html", page=page, places=places(db.session()))
+    session, form = db.session(), GroupFilter.read(request.args)
+    wanted, cursor = form.conditions(utcnow()), request.args.get("cursor")
+    page = queries.listed(session, wanted, cursor, page_size())
+    return render("groups/list.html", page=page, form=form, places=places(session))
 
 
 @bp.get("/<uuid:group_id>")

@@ -38,3 +38,9 @@ class MailFilter(PlainFilter):
 
     def _within(self) -> str:
         return f"state:{self.chosen.value}" if self.chosen else ""
+
+
+class RecipientFilter(PlainFilter):
+    """Which accounts to list."""
+
+    searched = SEARCHED["recipients"]

@@ -10,7 +10,9 @@ from flask.typing import ResponseReturnValue
 
 from dashboard.extensions import db
 from dashboard.notifications import queries, recipients
+from dashboard.notifications.filters import RecipientFilter
 from dashboard.notifications.views import bp, page_size, shown_html, shown_text
+from dashboard.search.views import explains
 from dashboard.security import actor
 from dashboard.web import render
 from tasks.clock import utcnow
@@ -28,13 +30,13 @@ _RECENT: Final = 10
 
 
 @bp.get("/recipients")
+@explains("recipients")
 def recipient_list() -> str:
     """List the accounts, by address."""
-    beginning = request.args.get("q", "").strip()[:254]
-    page = recipients.recipients(
-        db.session(), beginning, request.args.get("cursor"), page_size()
-    )
-    return render("notifications/recipients.html", page=page, beginning=beginning)
+    form, cursor = RecipientFilter.read(request.args), request.args.get("cursor")
+    wanted = form.conditions(utcnow())
+    page = recipients.recipients(db.session(), wanted, cursor, page_size())
+    return render("notifications/recipients.html", page=page, form=form)
 
 
 @bp.get("/recipients/<uuid:account_id>")

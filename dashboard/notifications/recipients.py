@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import or_, select
+from sqlalchemy import ColumnElement, Select, or_, select
 from sqlalchemy.orm import Session
 
 from dashboard.notifications.groups import category_title
@@ -31,6 +31,9 @@ from tasks.saying import say
 #: Notifications of one category that a preview is made of.
 PREVIEW_MAX: Final = 500
 
+#: By address.
+KEYS: Final[tuple[Key, ...]] = (Account.email, Account.id)
+
 
 @dataclass(frozen=True, slots=True)
 class Coming:
@@ -50,25 +53,23 @@ class Coming:
         return sentence_of(self.draft)
 
 
-def recipients(
-    session: Session, beginning: str, cursor: str | None, limit: int
-) -> Page[tuple[Account, str]]:
-    """Return a page of accounts with their congregations' names, by address.
-
-    Args:
-        beginning: How the addresses begin; empty: any.
-    """
-    statement = (
+def selected(wanted: Sequence[ColumnElement[bool]]) -> Select[Account, str]:
+    """Select accounts with their congregations' names."""
+    return (
         select(Account, Congregation.name)
         .join(Congregation, Congregation.id == Account.congregation_id)
-        .where(Account.anonymised_at.is_(None))
+        .where(Account.anonymised_at.is_(None), *wanted)
     )
-    if beginning:
-        statement = statement.where(
-            Account.email.startswith(beginning.lower(), autoescape=True)
-        )
-    keys: list[Key] = [Account.email, Account.id]
-    page = paginate(session, statement, keys, cursor, limit)
+
+
+def recipients(
+    session: Session,
+    wanted: Sequence[ColumnElement[bool]],
+    cursor: str | None,
+    limit: int,
+) -> Page[tuple[Account, str]]:
+    """Return a page of accounts with their congregations' names, by address."""
+    page = paginate(session, selected(wanted), KEYS, cursor, limit)
     return Page(
         [(row, name) for row, name in page.rows],
         page.next_cursor,

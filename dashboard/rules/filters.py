@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import ClassVar, Final
 
-from werkzeug.datastructures import MultiDict
-from wtforms import Form, SearchField, SelectChoice, SelectField
-from wtforms.validators import Length
+from sqlalchemy import ColumnElement
+from wtforms import SelectChoice, SelectField
 
-from dashboard.filter_fields import clean
 from dashboard.rules.choices import action_choices, trigger_choices
-from dashboard.rules.queries import RuleFilter
+from dashboard.rules.queries import RuleFilter, conditions
 from dashboard.rules.scope import Place, RuleScope, scope_choices
+from dashboard.search.kinds import SEARCHED
+from dashboard.search.plain import PlainFilter
 from tasks.saying import later, meant
 
 _ANY: Final = SelectChoice("", later("Any"))
@@ -21,12 +22,11 @@ _ANYWHERE: Final = SelectChoice("", later(meant("a place", "Any")))
 _STANDING: Final = {"on": True, "off": False}
 
 
-class RuleFilterForm(Form):  # type: ignore[misc]  # WTForms has no types
-    """Which rules to list; every field may be empty."""
+class RuleFilterForm(PlainFilter):
+    """Which rules to list: a search, and what stands beside it."""
 
-    text = SearchField(
-        later("Name"), [Length(max=120)], filters=[clean], render_kw={"maxlength": 120}
-    )
+    searched = SEARCHED["rules"]
+    former: ClassVar[Mapping[str, str]] = {"text": "name"}
     scope = SelectField(later("Applies to"), validate_choice=False)
     trigger = SelectField(
         later("When"), choices=lambda: [_ANY, *trigger_choices()], default=""
@@ -44,23 +44,19 @@ class RuleFilterForm(Form):  # type: ignore[misc]  # WTForms has no types
         default="",
     )
 
-    @classmethod
-    def of(cls, args: MultiDict[str, str], found: Sequence[Place]) -> RuleFilterForm:
-        """Return the form filled from an address; what is wrong has its errors."""
-        form = cls(args)
-        form.scope.choices = [_ANYWHERE, *scope_choices(found)]
-        form.validate()
-        return form
+    def offer(self, found: Sequence[Place]) -> None:
+        """Say which places may be chosen."""
+        self.scope.choices = [_ANYWHERE, *scope_choices(found)]
 
-    def wanted(self) -> RuleFilter:
-        """Return what is asked for; a field with an error does not count."""
-        return RuleFilter(
+    def wanted(self, now: datetime) -> Sequence[ColumnElement[bool]]:
+        """Return what must hold of each rule; a field with an error does not count."""
+        chosen = RuleFilter(
             scope=RuleScope.of(self._text("scope")),
             trigger_type=self._text("trigger"),
             action=self._text("action"),
             enabled=_STANDING.get(self._text("enabled")),
-            text=self._text("text"),
         )
+        return self.conditions(now, [*conditions(chosen)])
 
     def _text(self, name: str) -> str:
         field = self[name]

@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from dashboard.paging import Page, paginate
+from dashboard.paging import Key, Page, paginate
 from dashboard.rules.scope import RuleScope
 from tasks.errors import NotFound
 from tasks.models import (
@@ -41,6 +41,8 @@ from tasks.saying import say
 
 DAY: Final = timedelta(days=1)
 WEEK: Final = timedelta(days=7)
+#: By name.
+KEYS: Final[tuple[Key, ...]] = (Rule.name, Rule.id)
 #: Executions of one rule that are counted; that many means "or more".
 COUNTED_MAX: Final = 1_000
 _BAD: Final = (ExecutionState.FAILED, ExecutionState.QUARANTINED)
@@ -54,12 +56,6 @@ class RuleFilter:
     trigger_type: str = ""
     action: str = ""
     enabled: bool | None = None
-    text: str = ""
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether every rule is listed."""
-        return self == RuleFilter()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +77,21 @@ class Counts:
     failed: int = 0  # of the week's
 
 
+def selected(
+    wanted: Sequence[ColumnElement[bool]],
+) -> Select[Rule, str, datetime | None]:
+    """Select rules with what a list shows of them; deleted ones are left out."""
+    return _with_names().where(Rule.deleted_at.is_(None), *wanted)
+
+
 def rules(
-    session: Session, wanted: RuleFilter, cursor: str | None, limit: int
+    session: Session,
+    wanted: Sequence[ColumnElement[bool]],
+    cursor: str | None,
+    limit: int,
 ) -> Page[RuleRow]:
-    """Return a page of the rules by name; deleted ones are left out."""
-    statement = _with_names().where(Rule.deleted_at.is_(None), *_conditions(wanted))
-    page = paginate(session, statement, (Rule.name, Rule.id), cursor, limit)
+    """Return a page of the rules by name."""
+    page = paginate(session, selected(wanted), KEYS, cursor, limit)
     rows = _rows(session, page.rows)
     return Page(rows, page.next_cursor, page.previous_cursor)
 
@@ -199,7 +204,8 @@ def _with_names() -> Select[Rule, str, datetime | None]:
     )
 
 
-def _conditions(wanted: RuleFilter) -> Iterator[ColumnElement[bool]]:
+def conditions(wanted: RuleFilter) -> Iterator[ColumnElement[bool]]:
+    """Yield what a filter asks of each rule."""
     if wanted.scope is not None:
         yield Rule.congregation_id == wanted.scope.congregation_id
         if wanted.scope.podcast_id is not None:
@@ -215,5 +221,3 @@ def _conditions(wanted: RuleFilter) -> Iterator[ColumnElement[bool]]:
         yield Rule.action == wanted.action
     if wanted.enabled is not None:
         yield Rule.enabled == wanted.enabled
-    if wanted.text:
-        yield Rule.name.icontains(wanted.text, autoescape=True)

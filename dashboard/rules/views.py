@@ -19,6 +19,7 @@ from dashboard.rules.limits import limits, looped_at
 from dashboard.rules.scope import applies_to, places
 from dashboard.rules.sentences import later, sentence, timing
 from dashboard.rules.step_sentences import followed
+from dashboard.search.views import explains
 from dashboard.security import actor, require
 from dashboard.tallies import capped
 from dashboard.web import render
@@ -37,19 +38,18 @@ bp.add_app_template_filter(applies_to)
 
 
 @bp.get("/")
+@explains("rules")
 def index() -> str:
     """List the rules by name."""
     session = db.session()
     found = places(session)
-    form = RuleFilterForm.of(request.args, found)
-    wanted = form.wanted()
-    page = queries.rules(
-        session, wanted, request.args.get("cursor"), config().page_size
-    )
+    form = RuleFilterForm.read(request.args, is_strict=False)
+    form.offer(found)
+    wanted, cursor = form.wanted(utcnow()), request.args.get("cursor")
+    page = queries.rules(session, wanted, cursor, config().page_size)
     return render(
         "rules/list.html",
         form=form,
-        is_filtered=not wanted.is_empty,
         page=page,
         counts=queries.counts(session, [row.rule.id for row in page.rows], utcnow()),
         counted_max=queries.COUNTED_MAX,

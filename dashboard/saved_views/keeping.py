@@ -13,6 +13,8 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from dashboard.operators.models import Operator, RoleName
+from dashboard.search.kinds import SEARCHED
+from dashboard.search.searched import Searched
 from tasks.errors import Conflict, InvalidInput, NotFound
 from tasks.models import Congregation, SavedView
 from tasks.models.base import Json
@@ -40,7 +42,15 @@ def seen_by(operator: Operator) -> ColumnElement[bool]:
         SavedView.congregation_id.in_(select(Congregation.id)),
     )
     mine = SavedView.owner_id == operator.id
-    return or_(mine, and_(SavedView.is_shared, for_them))
+    hidden = [
+        word for word, of in SEARCHED.items() if not operator.role.covers(_role(of))
+    ]
+    is_open = SavedView.list_name.not_in(hidden)
+    return and_(is_open, or_(mine, and_(SavedView.is_shared, for_them)))
+
+
+def _role(of: Searched) -> RoleName:
+    return RoleName(of.role)
 
 
 def visible(

@@ -16,7 +16,7 @@ from dashboard.saved_views import keeping
 from dashboard.saved_views.counting import Counted, counted, known, url_of
 from dashboard.saved_views.forms import ViewForm
 from dashboard.search.kinds import SEARCHED
-from dashboard.security import actor, current_operator
+from dashboard.security import actor, current_operator, may
 from dashboard.web import render
 from tasks.clock import utcnow
 from tasks.errors import Conflict, InvalidInput
@@ -137,6 +137,8 @@ def _source(list_name: str) -> Source:
     """Return the list with the address's filter, which is refused if it is none."""
     if list_name not in SOURCES:
         abort(404)
+    if not may(SEARCHED[list_name].role):
+        abort(403)
     return SOURCES[list_name](db.session(), utcnow(), request.args)
 
 

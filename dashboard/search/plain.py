@@ -11,8 +11,8 @@ from sqlalchemy import ColumnElement
 from wtforms import Form, SearchField
 
 from dashboard.filter_fields import clean
-from dashboard.search.kinds import Searched
 from dashboard.search.reading import Search, read_search
+from dashboard.search.searched import Searched
 from tasks.errors import InvalidInput
 from tasks.models.base import Json
 from tasks.saying import later, say

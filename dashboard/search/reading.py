@@ -18,7 +18,7 @@ from werkzeug.datastructures import MultiDict
 from wtforms import Form
 
 from dashboard.filter_fields import MomentField, clean
-from dashboard.search.kinds import Searched
+from dashboard.search.searched import Searched
 from dashboard.zones import own_zone
 from tasks.models import Congregation, Rule
 from tasks.search.parsing import Query, Term, parse

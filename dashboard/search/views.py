@@ -13,7 +13,9 @@ from dashboard.extensions import db
 from dashboard.filter_fields import clean
 from dashboard.search.chips import chips
 from dashboard.search.completing import completions
-from dashboard.search.kinds import SEARCHED, Searched
+from dashboard.search.kinds import SEARCHED
+from dashboard.search.searched import Searched
+from dashboard.security import may
 from dashboard.web import is_htmx, render
 from tasks.errors import InvalidInput
 from tasks.search.conditions import SEARCH_WINDOW
@@ -77,7 +79,10 @@ def _help(of: Searched, typed: str = "", problem: str = "") -> str:
 def _searched(list_name: str) -> Searched:
     if list_name not in SEARCHED:
         abort(404)
-    return SEARCHED[list_name]
+    of = SEARCHED[list_name]
+    if not may(of.role):
+        abort(403)
+    return of
 
 
 @bp.record

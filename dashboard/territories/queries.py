@@ -9,15 +9,13 @@ from datetime import date
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Integer, Row, Select, exists, func, select
+from sqlalchemy import ColumnElement, Integer, Row, Select, func, select
 from sqlalchemy.orm import Session
 
-from dashboard.paging import Page, paginate
-from tasks.congregation.days import a_day, plus_days
-from tasks.congregation.territories.resting import REST_DAYS, resting_until
-from tasks.errors import InvalidInput
+from dashboard.paging import Key, Page, paginate
+from tasks.congregation.territories.resting import resting_until
 from tasks.models import Attribution, Campaign, Congregation, Member, Territory
-from tasks.saying import mark, meant, say
+from tasks.saying import mark, meant
 
 #: The tabs: word in the address -> what stands there.
 TABS: Final[Mapping[str, str]] = {
@@ -28,6 +26,12 @@ TABS: Final[Mapping[str, str]] = {
     "paused": mark("Paused"),
     "resting": mark("Resting"),
 }
+#: In the order of their numbers: 2 comes before 10.
+KEYS: Final[tuple[Key, ...]] = (
+    func.length(Territory.number, type_=Integer),
+    Territory.number,
+    Territory.id,
+)
 _HISTORY_MAX: Final = 100
 
 
@@ -67,29 +71,25 @@ class Ground:
         return "resting" if is_resting else "free"
 
 
+def selected(
+    wanted: Sequence[ColumnElement[bool]],
+) -> Select[Territory, Congregation]:
+    """Select territories with their congregation."""
+    return (
+        select(Territory, Congregation)
+        .join(Congregation, Congregation.id == Territory.congregation_id)
+        .where(*wanted)
+    )
+
+
 def listed(
-    session: Session, tab: str, today: date, cursor: str | None, limit: int
+    session: Session,
+    wanted: Sequence[ColumnElement[bool]],
+    cursor: str | None,
+    limit: int,
 ) -> Page[Ground]:
-    """Return a page of territories in the order of their numbers.
-
-    Args:
-        today: what the tabs go by; where the calendar shows another day already, a row
-            may stand in its tab some hours early or late, and says how it really is.
-
-    Raises:
-        InvalidInput: there is no such tab.
-    """
-    statement = select(Territory, Congregation).join(
-        Congregation, Congregation.id == Territory.congregation_id
-    )
-    length = func.length(Territory.number, type_=Integer)
-    page = paginate(
-        session,
-        statement.where(*_of_tab(tab, today)),
-        [length, Territory.number, Territory.id],  # 2 comes before 10
-        cursor,
-        limit,
-    )
+    """Return a page of territories in the order of their numbers."""
+    page = paginate(session, selected(wanted), KEYS, cursor, limit)
     ids = [row.id for row, _ in page.rows]
     open_work, rests = _open_work(session, ids), resting_until(session, ids)
     grounds = [
@@ -152,43 +152,3 @@ def _open_work(session: Session, ids: Sequence[UUID]) -> defaultdict[UUID, list[
     for row in rows:
         found[row[0].territory_id].append(Work(*row))
     return found
-
-
-def _of_tab(tab: str, today: date) -> tuple[ColumnElement[bool], ...]:
-    mine = exists().where(
-        Attribution.congregation_id == Territory.congregation_id,
-        Attribution.territory_id == Territory.id,
-    )
-    is_open = mine.where(Attribution.ended_on.is_(None))
-    goes_on = is_open.where(Attribution.paused_on.is_(None))
-    late = goes_on.where(Attribution.due_on < today)
-    rests = exists().where(_rested(today))
-    conditions: dict[str, tuple[ColumnElement[bool], ...]] = {
-        "": (),
-        "free": (~is_open, ~rests),
-        "out": (goes_on,),
-        "overdue": (late,),
-        "paused": (is_open.where(Attribution.paused_on.is_not(None)),),
-        "resting": (~is_open, rests),
-    }
-    if tab not in conditions:
-        raise InvalidInput(
-            "bad_filter", say("The filter in this address cannot be read."), field="tab"
-        )
-    return conditions[tab]
-
-
-def _rested(today: date) -> ColumnElement[bool]:
-    """Return the condition of work after which its territory still rests."""
-    rest = func.coalesce(
-        select(Campaign.rest_days)
-        .where(Campaign.id == Attribution.campaign_id)
-        .scalar_subquery(),
-        REST_DAYS,
-    )
-    return (
-        (Attribution.congregation_id == Territory.congregation_id)
-        & (Attribution.territory_id == Territory.id)
-        & Attribution.ended_on.is_not(None)
-        & (plus_days(Attribution.ended_on, rest) >= a_day(today))
-    )

@@ -17,7 +17,9 @@ from dashboard.office import (
     place,
     places,
 )
+from dashboard.search.views import explains
 from dashboard.territories import queries
+from dashboard.territories.filters import TerritoryFilter
 from dashboard.territories.forms import KINDS, GiftForm
 from dashboard.web import render
 from tasks.clock import utcnow
@@ -29,20 +31,19 @@ bp: Final = Blueprint("territories", __name__, url_prefix="/territories")
 
 
 @bp.get("/")
+@explains("territories")
 def index() -> str:
     """List the territories of a tab."""
-    session, tab = db.session(), request.args.get("tab", "")
-    seen = places(session)
-    # One congregation, the usual case: its own day decides what is overdue.
-    today = seen[0].today if len(seen) == 1 else utcnow().date()
-    page = queries.listed(session, tab, today, request.args.get("cursor"), page_size())
+    session, form = db.session(), TerritoryFilter.read(request.args)
+    wanted, cursor = form.wanted(session, utcnow()), request.args.get("cursor")
+    page = queries.listed(session, wanted, cursor, page_size())
     return render(
         "territories/list.html",
         page=page,
         tabs=queries.TABS,
-        tab=tab,
+        form=form,
         kinds=KINDS,
-        places=seen,
+        places=places(session),
         today_of=lambda of: local_day(utcnow(), of.timezone),
     )
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, Select, select
 from sqlalchemy.orm import Session
 
 from dashboard.paging import Key, Page, paginate
 from tasks.models import ApiToken, Congregation
+
+#: Newest first.
+KEYS: Final[tuple[Key, ...]] = (ApiToken.created_at.desc(), ApiToken.id.desc())
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,22 +26,36 @@ class ListedToken:
     state: str  # "active", "expired" or "revoked"
 
 
+def selected(wanted: Sequence[ColumnElement[bool]]) -> Select[ApiToken, str]:
+    """Select tokens with their congregation's name."""
+    return (
+        select(ApiToken, Congregation.name)
+        .join(Congregation, Congregation.id == ApiToken.congregation_id)
+        .where(*wanted)
+    )
+
+
 def tokens(
-    session: Session, now: datetime, cursor: str | None, limit: int
+    session: Session,
+    wanted: Sequence[ColumnElement[bool]],
+    now: datetime,
+    cursor: str | None,
+    limit: int,
 ) -> Page[ListedToken]:
     """Return a page of tokens, newest first."""
-    statement = select(ApiToken, Congregation.name).join(
-        Congregation, Congregation.id == ApiToken.congregation_id
-    )
-    keys: list[Key] = [ApiToken.created_at.desc(), ApiToken.id.desc()]
-    page = paginate(session, statement, keys, cursor, limit)
-    rows = [ListedToken(token, name, _state(token, now)) for token, name in page.rows]
+    page = paginate(session, selected(wanted), KEYS, cursor, limit)
+    rows = [listed_at(now, token, name) for token, name in page.rows]
     return Page(rows, page.next_cursor, page.previous_cursor)
 
 
 def congregations(session: Session) -> Sequence[Congregation]:
     """Return the congregations that a token may be made for, by name."""
     return session.scalars(select(Congregation).order_by(Congregation.name)).all()
+
+
+def listed_at(now: datetime, token: ApiToken, congregation: str) -> ListedToken:
+    """Return a token as the list shows it."""
+    return ListedToken(token, congregation, _state(token, now))
 
 
 def _state(token: ApiToken, now: datetime) -> str:

@@ -8,8 +8,10 @@ from flask import Blueprint, current_app, flash, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from dashboard.extensions import db
+from dashboard.search.views import explains
 from dashboard.security import actor, require
 from dashboard.tokens import queries
+from dashboard.tokens.filters import TokenFilter
 from dashboard.tokens.forms import TokenForm
 from dashboard.web import render
 from tasks.clock import utcnow
@@ -22,12 +24,14 @@ bp = Blueprint("tokens", __name__, url_prefix="/tokens")
 
 @bp.get("/")
 @require("admin")
+@explains("tokens")
 def index() -> str:
-    """List every token."""
+    """List the tokens, newest first."""
+    form, now = TokenFilter.read(request.args), utcnow()
     limit = current_app.config["CARILLON"].page_size
-    cursor = request.args.get("cursor")
-    page = queries.tokens(db.session(), utcnow(), cursor, limit)
-    return render("tokens/list.html", page=page)
+    wanted, cursor = form.conditions(now), request.args.get("cursor")
+    page = queries.tokens(db.session(), wanted, now, cursor, limit)
+    return render("tokens/list.html", page=page, form=form)
 
 
 @bp.get("/new")

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, Select, select
 from sqlalchemy.orm import Session
 
 from dashboard.filters import absolute
@@ -141,12 +141,24 @@ class Line:
         return [told(*each) for each in zip(found, said, strict=True)]
 
 
-def page(session: Session, cursor: str | None, limit: int) -> Page[Line]:
-    """Return a page of transfers, newest first."""
-    statement = select(Transfer, Congregation.name).join(
-        Congregation, Congregation.id == Transfer.congregation_id
+def selected(wanted: Sequence[ColumnElement[bool]]) -> Select[Transfer, str]:
+    """Select transfers with their congregation's name."""
+    return (
+        select(Transfer, Congregation.name)
+        .join(Congregation, Congregation.id == Transfer.congregation_id)
+        .where(*wanted)
     )
-    found = paginate(session, statement, (Transfer.id.desc(),), cursor, limit)
+
+
+def page(
+    session: Session,
+    wanted: Sequence[ColumnElement[bool]],
+    cursor: str | None,
+    limit: int,
+) -> Page[Line]:
+    """Return a page of transfers, newest first."""
+    newest = (Transfer.id.desc(),)
+    found = paginate(session, selected(wanted), newest, cursor, limit)
     rows = [Line(*row) for row in found.rows]
     return Page(rows, found.next_cursor, found.previous_cursor)
 

@@ -9,8 +9,10 @@ from flask.typing import ResponseReturnValue
 
 from dashboard.extensions import db
 from dashboard.office import attempt, chosen_id, page_size, places
+from dashboard.search.views import explains
 from dashboard.security import actor, require
 from dashboard.transfers import queries
+from dashboard.transfers.filters import TransferFilter
 from dashboard.transfers.forms import ExportForm, ImportForm
 from dashboard.uploads import take_files
 from dashboard.web import render
@@ -24,10 +26,13 @@ take_files(bp, {"transfers.upload": lambda config: config.archive_limit})
 
 
 @bp.get("/")
+@explains("transfers")
 def index() -> str:
     """List exports and imports, newest first."""
-    page = queries.page(db.session(), request.args.get("cursor"), page_size())
-    return render("transfers/list.html", page=page)
+    form, cursor = TransferFilter.read(request.args), request.args.get("cursor")
+    wanted = form.conditions(utcnow())
+    page = queries.page(db.session(), wanted, cursor, page_size())
+    return render("transfers/list.html", page=page, form=form)
 
 
 @bp.get("/export")

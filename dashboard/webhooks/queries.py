@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, Select, select
 from sqlalchemy.orm import Session
 
 from dashboard.paging import Key, Page, paginate
@@ -22,6 +22,8 @@ from tasks.models import (
 )
 from tasks.saying import say
 
+#: Newest first.
+KEYS: Final[tuple[Key, ...]] = (Endpoint.created_at.desc(), Endpoint.id.desc())
 #: Deliveries that an endpoint's page shows.
 RECENT: Final = 20
 #: Mails about it that it shows.
@@ -47,17 +49,24 @@ class EndpointRow:
         return "failing" if self.endpoint.failing_since else "enabled"
 
 
-def endpoints(
-    session: Session, now: datetime, cursor: str | None, limit: int
-) -> Page[EndpointRow]:
-    """Return a page of the endpoints, newest first."""
-    statement = (
+def selected(wanted: Sequence[ColumnElement[bool]]) -> Select[Endpoint, str, str]:
+    """Select endpoints with their congregation's name and short name."""
+    return (
         select(Endpoint, Congregation.name, Congregation.slug)
         .join(Congregation, Congregation.id == Endpoint.congregation_id)
-        .where(Endpoint.deleted_at.is_(None))
+        .where(Endpoint.deleted_at.is_(None), *wanted)
     )
-    keys: list[Key] = [Endpoint.created_at.desc(), Endpoint.id.desc()]
-    page = paginate(session, statement, keys, cursor, limit)
+
+
+def endpoints(
+    session: Session,
+    wanted: Sequence[ColumnElement[bool]],
+    now: datetime,
+    cursor: str | None,
+    limit: int,
+) -> Page[EndpointRow]:
+    """Return a page of the endpoints, newest first."""
+    page = paginate(session, selected(wanted), KEYS, cursor, limit)
     found = healths(session, [row[0].id for row in page.rows], now)
     rows = [
         EndpointRow(endpoint, name, slug, found[endpoint.id])

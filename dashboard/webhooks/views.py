@@ -10,9 +10,11 @@ from flask.typing import ResponseReturnValue
 from dashboard.deeds import deeds
 from dashboard.extensions import db
 from dashboard.rules.scope import applies_to, places
+from dashboard.search.views import explains
 from dashboard.security import actor, require
 from dashboard.web import render
 from dashboard.webhooks import queries
+from dashboard.webhooks.filters import EndpointFilter
 from dashboard.webhooks.forms import EndpointForm, ReplayForm, RotateForm
 from tasks.clock import utcnow
 from tasks.config import Config
@@ -29,11 +31,13 @@ bp = Blueprint("webhooks", __name__, url_prefix="/webhooks")
 
 
 @bp.get("/")
+@explains("endpoints")
 def index() -> str:
     """List the endpoints and how they fare."""
-    cursor = request.args.get("cursor")
-    page = queries.endpoints(db.session(), utcnow(), cursor, config().page_size)
-    return render("webhooks/list.html", page=page)
+    form, now = EndpointFilter.read(request.args), utcnow()
+    wanted, cursor = form.conditions(now), request.args.get("cursor")
+    page = queries.endpoints(db.session(), wanted, now, cursor, config().page_size)
+    return render("webhooks/list.html", page=page, form=form)
 
 
 @bp.get("/new")

@@ -18,7 +18,7 @@ from sqlalchemy import ColumnElement, and_, literal_column, or_, select, true, t
 
 from tasks.models import Congregation
 from tasks.models.base import born_from
-from tasks.search.moments import span
+from tasks.search.moments import day_of, span
 from tasks.search.parsing import Query, Term
 
 Condition = ColumnElement[bool]
@@ -125,6 +125,19 @@ def moment(column: Any) -> Meaning:  # noqa: ANN401  # any column of instants
             "": lambda: and_(column >= begin, column < end),
         }
         return bounds[term.sign]()
+
+    return mean
+
+
+def day(column: Any) -> Meaning:  # noqa: ANN401  # any column of days
+    """Return the meaning: the column is the moment's day, or before, or after it."""
+
+    def mean(term: Term) -> Condition:
+        on = day_of(term.value)
+        condition: Condition = (
+            _COMPARE[term.sign](column, on) if term.sign else column == on
+        )
+        return condition
 
     return mean
 

@@ -14,6 +14,8 @@ from zoneinfo import ZoneInfo
 from tasks.automation.zones import zone_names
 
 _DAY: Final = timedelta(days=1)
+#: What is settled does not count from now.
+_NOT_USED: Final = datetime(2026, 1, 1, tzinfo=UTC)
 _DAYS: Final = {"yesterday": -_DAY, "today": timedelta(0), "tomorrow": _DAY}
 _UNITS: Final = {
     "m": timedelta(minutes=1),
@@ -58,6 +60,20 @@ def span(text: str, now: datetime, zone: tzinfo = UTC) -> tuple[datetime, dateti
         return _day(given.date(), zone)
     begin = (given if given.tzinfo else given.replace(tzinfo=zone)).astimezone(UTC)
     return begin, begin + _length(word)
+
+
+def day_of(text: str) -> date:
+    """Return the day that a settled moment is on, by the clock that it names.
+
+    >>> day_of("2026-03-02[Pacific/Noumea]").isoformat()
+    '2026-03-02'
+
+    Raises:
+        ValueError: as ``span``.
+    """
+    _, zone = _zoned(text, UTC)
+    begin, _ = span(text, _NOT_USED)
+    return begin.astimezone(zone).date()
 
 
 def is_instant(text: str) -> bool:

@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from tasks.search.addresses import ADDRESSES, SYNCS
 from tasks.search.audit import AUDIT
+from tasks.search.documents import DOCUMENTS
+from tasks.search.failures import FAILURES
+from tasks.search.groups import GROUPS, RECIPIENTS
+from tasks.search.houses import CONGREGATIONS, TOKENS
 from tasks.search.mails import MAILS, SUPPRESSIONS
 from tasks.search.operations import OPERATIONS
 from tasks.search.outreach import CONTACTS, ENGAGEMENTS
 from tasks.search.people import MEMBERS
 from tasks.search.plain import Plain
+from tasks.search.rules import ENDPOINTS, RULES
 from tasks.search.runs import RUNS
+from tasks.search.territories import CAMPAIGNS, TERRITORIES
+from tasks.search.transfers import TRANSFERS
 
 #: Apart from ``tasks.search.lists``, which the engine reads at its start.
 PLAIN: Final[Mapping[str, Plain]] = {
@@ -23,4 +31,17 @@ PLAIN: Final[Mapping[str, Plain]] = {
     "mails": MAILS,
     "suppressions": SUPPRESSIONS,
     "runs": RUNS,
+    "rules": RULES,
+    "failures": FAILURES,
+    "endpoints": ENDPOINTS,
+    "territories": TERRITORIES,
+    "campaigns": CAMPAIGNS,
+    "groups": GROUPS,
+    "documents": DOCUMENTS,
+    "addresses": ADDRESSES,
+    "syncs": SYNCS,
+    "transfers": TRANSFERS,
+    "recipients": RECIPIENTS,
+    "congregations": CONGREGATIONS,
+    "tokens": TOKENS,
 }

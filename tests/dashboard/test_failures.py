@@ -255,8 +255,8 @@ def test_a_page_of_groups_takes_four_queries(
     for letters in ("a", "b", "c", "d"):
         fail(letters)
     with statements() as seen:
-        first = page(session, "open", None, 2, now=utcnow())
+        first = page(session, [], None, 2, now=utcnow())
     assert len([each for each in seen if each.startswith("SELECT")]) == 4
-    second = page(session, "open", first.next_cursor, 2, now=utcnow())
+    second = page(session, [], first.next_cursor, 2, now=utcnow())
     assert {each.group.cause for each in (*first.rows, *second.rows)} == set("abcd")
     assert second.next_cursor is None

@@ -22,6 +22,7 @@ from dashboard.waiting.evidence import answer
 from dashboard.waiting.standing import speed, standings
 from tasks.config import Config
 from tasks.db import Begin, Congregations, CongregationSession, Scope, set_scope
+from tasks.failures.groups import is_quiet
 from tasks.models import (
     Event,
     Execution,
@@ -97,14 +98,15 @@ def test_failures_are_grouped_within_the_scope(
             note(session, row, now - timedelta(minutes=1))
     for scope, n in ((Scope.EVERY, 2), (frozenset(twins[:1]), 1)):
         with _session(engine, scope) as session:
-            found = failures.page(session, "open", None, 9, now=now)
+            found = failures.page(session, [], None, 9, now=now)
             assert len(found.rows) == failures.n_asking(session, now=now) == n
             [first, *_] = found.rows
             assert (first.n_open, sum(first.hours)) == (1, 1)
             assert first.state == "recovered", "another one succeeded later"
             own = failures.executions(session, first.group.id, None, 9)
             assert len(own.rows) == 1
-            assert failures.page(session, "acknowledged", None, 9, now=now).rows == []
+            quiet = [is_quiet(now)]
+            assert failures.page(session, quiet, None, 9, now=now).rows == []
 
 
 def test_why_something_waits_is_read_alike(
@@ -159,9 +161,8 @@ def test_a_congregations_pages_are_read_within_the_scope(
 ) -> None:
     a, b = twins
     with _session(engine, frozenset({a})) as session:
-        assert [row.slug for row in queries.congregations(session, None, 9).rows] == [
-            "a"
-        ]
+        found = queries.congregations(session, [], None, 9).rows
+        assert [row.slug for row in found] == ["a"]
         assert queries.podcast_counts(session, twins) == {a: 1}
         assert queries.link_counts(session, a, ["show"]) == {}
         start = now + timedelta(days=2)

@@ -7,6 +7,8 @@ from sqlalchemy import Engine
 from dashboard.addresses import queries
 from dashboard.paging import Page
 from tasks.db import Begin, CongregationSession, set_scope
+from tasks.search.addresses import ADDRESSES
+from tasks.search.plain import plain_conditions
 from tests.support import address_rows, factories
 
 
@@ -30,11 +32,14 @@ def test_lists_go_by_commune_street_and_number_and_stay_in_their_scope(
         address_rows.address(session, ours, key=key, number="3")
     with CongregationSession(engine) as session:
         set_scope(session, frozenset({ours}))
-        first = queries.addresses(session, "", "puits 54999 clochers", None, 2)
-        after = queries.addresses(session, "", "", first.next_cursor, 2)
-        back = queries.addresses(session, "", "", after.previous_cursor, 2)
-        found = queries.addresses(session, "missing", "", None, 2)
-        named = queries.addresses(session, "", "8 mai", None, 2)
+        words = plain_conditions(ADDRESSES, "", "puits 54999 clochers")
+        first = queries.addresses(session, words, None, 2)
+        after = queries.addresses(session, [], first.next_cursor, 2)
+        back = queries.addresses(session, [], after.previous_cursor, 2)
+        missing = plain_conditions(ADDRESSES, "state:missing", "")
+        found = queries.addresses(session, missing, None, 2)
+        rue = plain_conditions(ADDRESSES, "", "8 mai")
+        named = queries.addresses(session, rue, None, 2)
         assert queries.n_missing(session) == 0
         assert queries.last_syncs(session, 1) == []
         assert [row[0].id for row in queries.areas(session, 9)] == [ours]
