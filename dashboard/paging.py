@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Final, Generic, Literal, TypeVar, TypeVarTuple, overload
@@ -109,6 +109,12 @@ def paginate(
         _encode("after", rows[-1][n_columns:]) if rows and has_next else None,
         _encode("before", rows[0][n_columns:]) if rows and has_previous else None,
     )
+
+
+def named(page: Page[UUID], rows: Mapping[UUID, T]) -> Page[T]:
+    """Return a page of ids with what they stand for; what is gone is left out."""
+    found = [rows[id_] for id_ in page.rows if id_ in rows]
+    return Page(found, page.next_cursor, page.previous_cursor)
 
 
 def _selected(rows: Sequence[Row[Any]], names: list[str]) -> Sequence[Any]:

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from dashboard.deeds import deeds
 from dashboard.executions.lines import Line, lines
 from dashboard.executions.tries import Try, tries
-from dashboard.paging import Page, paginate
+from dashboard.paging import Page, named, paginate
 from dashboard.tallies import tally
 from tasks.clock import utcnow
 from tasks.errors import NotFound
@@ -32,7 +32,7 @@ from tasks.models import (
 from tasks.models.base import born_from
 from tasks.models.execution import SETTLED
 from tasks.operations.bulk import count
-from tasks.operations.matching import Matching, narrow
+from tasks.operations.matching import Matching, narrow, searched
 from tasks.operations.undoing_cancel import can_undo
 from tasks.outbound import layout
 from tasks.saying import say
@@ -84,15 +84,21 @@ def page(
     session: Session, matching: Matching, cursor: str | None, limit: int
 ) -> Page[Line]:
     """Return a page: what waits by its time, soonest first; else newest first."""
+    if window := searched(Execution, matching):
+        ids, row = window
+        some = paginate(session, ids, _columns(row, matching), cursor, limit)
+        of_it = by_ids(session, some.rows)
+        return named(some, {line.execution.id: line for line in of_it})
     statement = narrow(lines(), Execution, matching)
-    columns = (
-        (Execution.run_at, Execution.id)
-        if matching.state == ExecutionState.PENDING
-        else (Execution.id.desc(),)
-    )
+    columns = _columns(Execution, matching)
     found = paginate(session, statement, columns, cursor, limit)
     rows = [Line(*row) for row in found.rows]
     return Page(rows, found.next_cursor, found.previous_cursor)
+
+
+def _columns(row: Any, matching: Matching) -> Sequence[Any]:  # noqa: ANN401  # the table, or a part of it
+    is_waiting = matching.state == ExecutionState.PENDING
+    return (row.run_at, row.id) if is_waiting else (row.id.desc(),)
 
 
 def by_ids(session: Session, ids: Sequence[UUID]) -> list[Line]:

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from dashboard.deeds import deeds
-from dashboard.paging import Page, paginate
+from dashboard.paging import Page, named, paginate
 from dashboard.scheduled.lines import Line, lines
 from dashboard.tallies import tally
 from tasks.errors import NotFound
@@ -23,7 +23,7 @@ from tasks.models import (
     Reason,
     ScheduledJob,
 )
-from tasks.operations.matching import Matching, narrow
+from tasks.operations.matching import Matching, narrow, searched
 from tasks.saying import say
 
 
@@ -41,15 +41,21 @@ def page(
     session: Session, matching: Matching, cursor: str | None, limit: int
 ) -> Page[Line]:
     """Return a page: what waits, soonest first; what has ended, latest first."""
+    if window := searched(ScheduledJob, matching):
+        ids, row = window
+        some = paginate(session, ids, _columns(row, matching), cursor, limit)
+        of_it = by_ids(session, some.rows)
+        return named(some, {line.job.id: line for line in of_it})
     statement = narrow(lines(), ScheduledJob, matching)
-    columns = (
-        (ScheduledJob.run_at, ScheduledJob.id)
-        if matching.state == JobState.PENDING
-        else (ScheduledJob.due_at.desc(), ScheduledJob.id.desc())
-    )
+    columns = _columns(ScheduledJob, matching)
     found = paginate(session, statement, columns, cursor, limit)
     rows = [Line(*row) for row in found.rows]
     return Page(rows, found.next_cursor, found.previous_cursor)
+
+
+def _columns(row: Any, matching: Matching) -> Sequence[Any]:  # noqa: ANN401  # the table, or a part of it
+    is_waiting = matching.state == JobState.PENDING
+    return (row.run_at, row.id) if is_waiting else (row.due_at.desc(), row.id.desc())
 
 
 def by_ids(session: Session, ids: Sequence[UUID]) -> list[Line]:

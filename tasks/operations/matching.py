@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, and_, literal_column, select
+from sqlalchemy import ColumnElement, Integer, Select, and_, literal_column, select
 from sqlalchemy.orm import InstrumentedAttribute, aliased
 
 from tasks.models import (
@@ -85,11 +85,22 @@ def narrow(statement: S, model: Model, matching: Matching) -> S:
     early = _conditions(model, matching)
     if not (matching.query or matching.text):
         return statement.where(*early)
+    if found := searched(model, matching):
+        return statement.where(model.id.in_(found[0]))
+    early += work_conditions(model, model, matching.query).early
+    return statement.where(*early)
+
+
+def searched(model: Model, matching: Matching) -> tuple[Select[UUID], Any] | None:
+    """Return what selects the ids of a window that match, and the window's rows.
+
+    Sorted by columns of these rows, it is read no further than a page needs.  None: an
+    index serves all that is asked, so nothing has to be looked for.
+    """
+    if not (matching.query or matching.text):
+        return None
     rows, late = newest(model, matching, SEARCH_WINDOW)
-    if not late:
-        early += work_conditions(model, model, matching.query).early
-        return statement.where(*early)
-    return statement.where(model.id.in_(select(rows.id).where(*late)))
+    return (select(rows.id).where(*late), rows) if late else None
 
 
 def newest(
@@ -103,7 +114,9 @@ def newest(
     order = order_of(model, matching.state)
     early = work_conditions(model, model, matching.query).early
     window = select(model).where(*_conditions(model, matching), *early)
-    rows: Any = aliased(model, window.order_by(*order).limit(n).subquery("newest"))
+    # Written out, so that PostgreSQL keeps the plan.
+    window = window.order_by(*order).limit(literal_column(str(n), Integer))
+    rows: Any = aliased(model, window.subquery("newest"))
     late = work_conditions(model, rows, matching.query).late
     if matching.text:
         late.append(holds(rows, matching.text, is_execution=model is Execution))

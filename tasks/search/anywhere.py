@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, or_, select, tuple_
+from sqlalchemy import ColumnElement, exists, or_
 
 from tasks.models import Booking, Episode, EpisodeGuest
-from tasks.search.conditions import NAMED_MAX
 
 
 def holds(model: Any, text: str, *, is_execution: bool) -> ColumnElement[bool]:  # noqa: ANN401  # the table, or a part of it
@@ -22,12 +21,12 @@ def holds(model: Any, text: str, *, is_execution: bool) -> ColumnElement[bool]: 
     )
     return or_(
         *(column.icontains(text, autoescape=True) for column in columns),
-        # Looked up once, not for each row: each is a set that the database keeps.
+        # Looked up by key for each row of the window: there may be many more names.
         *(
-            tuple_(model.congregation_id, id_).in_(
-                select(table.congregation_id, table.id)
-                .where(name.icontains(text, autoescape=True))
-                .limit(NAMED_MAX)
+            exists().where(
+                table.congregation_id == model.congregation_id,
+                table.id == id_,
+                name.icontains(text, autoescape=True),
             )
             for table, name, id_ in named
         ),
