@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import json
-import re
 import shutil
-import signal
-import subprocess
-import sys
-import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, Playwright, expect
 
-from tests.support.processes import ROOT, environment, until
+from tests.browser import steps
+from tests.browser.house import House
+from tests.browser.installation import Carillon, installed, running
+from tests.support.processes import environment
 from tests.support.servers import free_port
-from tests.support.smtp_sink import SmtpSink
 
 #: Names under which systems install a Chromium.
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+BROWSERS = (
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+)
 MAC_CHROME = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
 #: Keeps Chromium from looking for its maker, in vain or not.
 QUIET = (
@@ -35,7 +34,17 @@ QUIET = (
     "--disable-component-update",
     "--disable-sync",
 )
-PASSWORD = "three bells at noon"
+
+
+#: Seconds for a test; the first one also waits for an installation to start.
+_PATIENCE = 240
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give the tests of this folder the time that a start takes on a busy machine."""
+    for item in items:
+        if item.path.parent == Path(__file__).parent:
+            item.add_marker(pytest.mark.timeout(_PATIENCE))
 
 
 def _chromium() -> str:
@@ -80,71 +89,34 @@ def page(chromium: Browser) -> Iterator[Page]:
     assert not complaints
 
 
-@dataclass(slots=True)
-class Carillon:
-    """A running installation, as its operator sees it."""
-
-    url: str
-    setup_link: str
-    mails: SmtpSink
-    token: str = ""
-
-    def call(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
-        """Call the API as a producer does; a refusal raises ``HTTPError``."""
-        request = urllib.request.Request(
-            f"{self.url}/api/v1{path}",
-            method=method,
-            data=json.dumps(body or {}).encode(),
-            headers={
-                "Authorization": f"Bearer {self.token}",
-                "Content-Type": "application/json",
-            },
-        )
-        with urllib.request.urlopen(request, timeout=10) as answer:
-            return json.load(answer)
-
-
-@contextmanager
-def _running(environ: dict[str, str], pattern: str, *options: str) -> Iterator[str]:
-    """Run ``carillon run`` until the block ends, and yield what ``pattern`` finds.
-
-    It must end cleanly on Ctrl-C.
-    """
-    log = Path(environ["VAR_DIR"]) / "run.log"
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "dashboard.cli", "run", *options],
-            env=environ,
-            cwd=ROOT,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        )
-
-    def told() -> str | None:
-        text = log.read_text(errors="replace")
-        assert process.poll() is None, text
-        found = re.search(pattern, text)
-        return found[0] if found else None
-
-    try:
-        yield until(told, 90)
-    finally:
-        process.send_signal(signal.SIGINT)
-        code = process.wait(40)
-    assert code == 0, log.read_text(errors="replace")[-3000:]
-
-
 @pytest.fixture
 def carillon(tmp_path: Path) -> Iterator[Carillon]:
     """Start an installation in an empty folder."""
-    port = free_port()
-    url = f"http://127.0.0.1:{port}"
-    with SmtpSink() as mails:
-        environ = environment(
-            tmp_path, PORT=str(port), BASE_URL=url, SMTP_URL=mails.url
-        )
-        with _running(environ, r"http://\S+/setup\?token=\S+") as link:
-            yield Carillon(url, link, mails)
+    with installed(tmp_path) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def house(
+    chromium: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[House]:
+    """Start one installation for all tests that want a congregation of their own."""
+    with installed(tmp_path_factory.mktemp("house")) as started:
+        context = chromium.new_context()
+        steps.become_first_admin(context.new_page(), started)
+        cookies = context.cookies()
+        context.close()
+        yield House(started, cookies)
+
+
+@pytest.fixture
+def parish(house: House, page: Page) -> Iterator[Carillon]:
+    """Return the shared console with an empty congregation of its own.
+
+    The page is logged in, and shows that congregation alone.
+    """
+    with house.parish(page) as made:
+        yield made
 
 
 @pytest.fixture(scope="session")
@@ -153,5 +125,5 @@ def demo_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     environ = environment(tmp_path_factory.mktemp("demo"), PORT=str(port), BASE_URL=url)
-    with _running(environ, r"Log in as \S+", "--demo"):
+    with running(environ, r"Log in as \S+", "--demo"):
         yield url

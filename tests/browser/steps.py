@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import PASSWORD, Carillon
+from tests.browser import forms
+from tests.browser.installation import PASSWORD, Carillon
 from tests.support.processes import until
 
 
@@ -54,9 +57,14 @@ def _is_input(locator: Locator) -> bool:
     return bool(locator.evaluate("node => 'value' in node"))
 
 
-def book(carillon: Carillon, booking_id: str, guest: str) -> None:
-    """Tell of a booking, three days ahead, as the website does."""
-    start = datetime.now(UTC).replace(microsecond=0) + timedelta(days=3)
+def book(
+    carillon: Carillon,
+    booking_id: str,
+    guest: str,
+    ahead: timedelta = timedelta(days=3),
+) -> None:
+    """Tell of a booking, as the website does."""
+    start = datetime.now(UTC).replace(microsecond=0) + ahead
     carillon.call("PUT", "/podcasts/show", {"title": "Kirchplatz"})
     carillon.call(
         "PUT",
@@ -64,7 +72,7 @@ def book(carillon: Carillon, booking_id: str, guest: str) -> None:
         {
             "podcast_id": "show",
             "guest_name": guest,
-            "guest_email": "guest@example.org",
+            "guest_email": f"{booking_id}{carillon.guests_domain}",
             "start_time": start.isoformat(),
         },
     )
@@ -100,6 +108,52 @@ def write_rule(
     expect(page.get_by_role("heading", level=1)).to_contain_text(name)
 
 
+def make_rule(
+    page: Page, carillon: Carillon, name: str, trigger: str, **fields: str
+) -> str:
+    """Make a mail rule without showing its form; return the rule's address."""
+    new = f"{carillon.url}/rules/new"
+    chosen = forms.filled_in(page.request.get(new).text(), trigger_type=trigger)
+    adapted = forms.post(page, f"{carillon.url}/rules/fields", chosen)
+    said = {
+        "name": name,
+        "subject": f"{name} {{{{ guest.name }}}}",
+        "max_attempts": "1",
+    }
+    sent = forms.filled_in(str(adapted), **(said | fields))
+    made = forms.post(page, f"{carillon.url}/rules/", sent)
+    heading = made.select("main h1")[0].get_text(strip=True)
+    assert heading == name, made.select("main")[0].get_text(" ", strip=True)
+    return carillon.url + dict(sent)["rule_id"].join(("/rules/", ""))
+
+
+@contextmanager
+def paused(page: Page, carillon: Carillon, *lanes: str) -> Iterator[None]:
+    """Keep lanes, which are everybody's, from working for the length of the block."""
+    for lane in lanes:
+        _press_on_lane(page, carillon, lane, "pause")
+    try:
+        yield
+    finally:
+        for lane in lanes:
+            resume(page, carillon, lane)
+
+
+def resume(page: Page, carillon: Carillon, lane: str) -> None:
+    """Let a lane go on; nothing happens where it is not paused."""
+    _press_on_lane(page, carillon, lane, "resume")
+
+
+def sweep(page: Page, carillon: Carillon, lane: str) -> None:
+    """Let a lane look at once."""
+    _press_on_lane(page, carillon, lane, "sweep")
+
+
+def _press_on_lane(page: Page, carillon: Carillon, lane: str, verb: str) -> None:
+    address = f"{carillon.url}/lanes/{lane}"
+    forms.press(page, address, f"{address}/{verb}")
+
+
 def do_confirmed(page: Page, label: str) -> None:
     """Press a button that asks first, and say yes."""
     asking = page.locator("details.confirm").filter(
@@ -107,6 +161,14 @@ def do_confirmed(page: Page, label: str) -> None:
     )
     asking.locator("summary").click()
     asking.get_by_role("button").click()
+
+
+def press(page: Page, label: str) -> None:
+    """Press a button, whether it asks first or not."""
+    if page.locator("details.confirm summary", has_text=label).count():
+        do_confirmed(page, label)
+    else:
+        page.get_by_role("button", name=label, exact=True).click()
 
 
 def find(page: Page, url: str, name: str) -> Locator:

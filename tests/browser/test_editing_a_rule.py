@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser import steps
-from tests.browser.conftest import Carillon
+from tests.browser.installation import Carillon
 
 
 def _coming(page: Page) -> datetime:
@@ -18,19 +17,13 @@ def _coming(page: Page) -> datetime:
     return datetime.fromisoformat(job.get_attribute("datetime") or "")
 
 
-@pytest.mark.timeout(180)
 def test_an_edit_shows_what_moves_and_then_moves_it(
-    page: Page, carillon: Carillon
+    page: Page, parish: Carillon
 ) -> None:
-    steps.become_first_admin(page, carillon)
-    steps.make_congregation(page, carillon)
-    steps.make_token(page, carillon)
-    steps.book(carillon, "b1", "Jörg 🎙")
-    steps.write_rule(
-        page, carillon, "Reminder", "time.before_recording", offset_hours=24
-    )
+    steps.book(parish, "b1", "Jörg 🎙")
+    steps.write_rule(page, parish, "Reminder", "time.before_recording", offset_hours=24)
     rule = page.url
-    carillon.call("POST", "/bookings/b1/confirm")
+    parish.call("POST", "/bookings/b1/confirm")
     page.goto(rule)
     before = _coming(page)
 

@@ -1,0 +1,105 @@
+"""An installation as users start it, ``carillon run``, and as a producer calls it."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.support.processes import ROOT, environment, until
+from tests.support.servers import free_port
+from tests.support.smtp_sink import Mail, SmtpSink
+
+PASSWORD = "three bells at noon"
+
+
+@dataclass(slots=True)
+class Carillon:
+    """A running installation, as its operator sees it."""
+
+    url: str
+    setup_link: str
+    mails: SmtpSink
+    token: str = ""
+    #: The congregation whose token it is; tests that share a console have one each.
+    slug: str = "bonifatius"
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        """Call the API as a producer does; a refusal raises ``HTTPError``."""
+        request = urllib.request.Request(
+            f"{self.url}/api/v1{path}",
+            method=method,
+            data=json.dumps(body or {}).encode(),
+            headers={
+                "Authorization": f"Bearer {self.token}",
+                "Content-Type": "application/json",
+            },
+        )
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.load(answer)
+
+    @property
+    def guests_domain(self) -> str:
+        """Where the congregation's guests have their addresses."""
+        return f"@{self.slug}.example"
+
+    def letters(self, n: int) -> list[Mail]:
+        """Return the mails to the congregation's guests, once there are ``n``."""
+
+        def arrived() -> list[Mail]:
+            found = [mail for mail in [*self.mails.mails] if self._is_ours(mail)]
+            return found if len(found) >= n else []
+
+        return until(arrived, 20) if n else arrived()
+
+    def _is_ours(self, mail: Mail) -> bool:
+        return any(to.endswith(self.guests_domain) for to in mail.recipients)
+
+
+@contextmanager
+def running(environ: dict[str, str], pattern: str, *options: str) -> Iterator[str]:
+    """Run ``carillon run`` until the block ends, and yield what ``pattern`` finds.
+
+    It must end cleanly on Ctrl-C.
+    """
+    log = Path(environ["VAR_DIR"]) / "run.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "dashboard.cli", "run", *options],
+            env=environ,
+            cwd=ROOT,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+
+    def told() -> str | None:
+        text = log.read_text(errors="replace")
+        assert process.poll() is None, text
+        found = re.search(pattern, text)
+        return found[0] if found else None
+
+    try:
+        yield until(told, 90)
+    finally:
+        process.send_signal(signal.SIGINT)
+        code = process.wait(40)
+    assert code == 0, log.read_text(errors="replace")[-3000:]
+
+
+@contextmanager
+def installed(folder: Path) -> Iterator[Carillon]:
+    """Start an installation in an empty folder."""
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    with SmtpSink() as mails:
+        environ = environment(folder, PORT=str(port), BASE_URL=url, SMTP_URL=mails.url)
+        with running(environ, r"http://\S+/setup\?token=\S+") as link:
+            yield Carillon(url, link, mails)
