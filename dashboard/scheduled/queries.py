@@ -14,6 +14,7 @@ from dashboard.deeds import deeds
 from dashboard.paging import Page, named, paginate
 from dashboard.scheduled.lines import Line, lines
 from dashboard.tallies import tally
+from tasks.clock import utcnow
 from tasks.errors import NotFound
 from tasks.models import (
     AuditEntry,
@@ -24,6 +25,7 @@ from tasks.models import (
     ScheduledJob,
 )
 from tasks.operations.matching import Matching, narrow, searched
+from tasks.operations.undoing_job_cancel import can_undo
 from tasks.saying import say
 
 
@@ -35,6 +37,11 @@ class Detail:
     context: dict[str, Any] | None
     deeds: Sequence[AuditEntry]  # newest first
     seen: str | None = None  # what was seen of conditions that did not hold
+
+    @property
+    def is_undoable(self) -> bool:
+        """Whether its cancelling can still be taken back."""
+        return can_undo(self.line.job, utcnow())
 
 
 def page(

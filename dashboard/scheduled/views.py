@@ -21,6 +21,7 @@ from tasks.errors import Conflict
 from tasks.operations.scheduled_jobs import cancel_job
 from tasks.operations.scheduled_jobs import run_now as let_run_now
 from tasks.operations.single import Answer
+from tasks.operations.undoing_job_cancel import undo_cancel_job
 from tasks.saying import say
 from tasks.search.conditions import SEARCH_WINDOW
 
@@ -105,6 +106,21 @@ def run_now(job_id: UUID) -> ResponseReturnValue:
     else:
         flash(say("Its time has come already; a worker takes it next."), "info")
     db.session.commit()
+    return back(".detail", job_id=job_id)
+
+
+@bp.post("/<uuid:job_id>/undo")
+def undo(job_id: UUID) -> ResponseReturnValue:
+    """Take back that a job was cancelled."""
+    try:
+        waits = undo_cancel_job(db.session(), job_id, actor(), now=utcnow())
+    except Conflict as refused:
+        return _refused(refused, job_id)
+    db.session.commit()
+    if waits:
+        flash(say("It waits again."), "success")
+    else:
+        flash(say("Its date has changed meanwhile: it is planned anew."), "info")
     return back(".detail", job_id=job_id)
 
 

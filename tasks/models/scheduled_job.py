@@ -43,7 +43,7 @@ _S = JobState
 MOVES: Final[Mapping[JobState, frozenset[JobState]]] = {
     _S.PENDING: frozenset(JobState) - {_S.PENDING},
     _S.DISPATCHED: frozenset(),
-    _S.CANCELLED: frozenset(),
+    _S.CANCELLED: frozenset({_S.PENDING}),  # undone, within minutes
     _S.SKIPPED: frozenset(),
     _S.MISSED: frozenset(),
     _S.SUPERSEDED: frozenset(),

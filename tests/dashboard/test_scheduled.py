@@ -218,6 +218,19 @@ def test_one_job_is_cancelled_and_says_by_whom(
     assert "It is cancelled already." in answer.text
 
 
+def test_a_cancelling_is_taken_back_while_it_is_fresh(
+    as_operator: FlaskClient, add: Callable[..., UUID], sqlite_engine: Engine
+) -> None:
+    id_ = add()
+    assert "Undo" not in as_operator.get(f"/scheduled/{id_}").get_data(as_text=True)
+    as_operator.post(f"/scheduled/{id_}/cancel")
+    assert "Undo" in as_operator.get(f"/scheduled/{id_}").get_data(as_text=True)
+    answer = as_operator.post(f"/scheduled/{id_}/undo", follow_redirects=True)
+    assert "planned anew" in answer.get_data(as_text=True), "nobody told of that date"
+    again = as_operator.post(f"/scheduled/{id_}/undo", follow_redirects=True)
+    assert "can be taken back by hand" in again.get_data(as_text=True)
+
+
 def test_selected_jobs_are_asked_about_then_cancelled(
     as_operator: FlaskClient, add: Callable[..., UUID], sqlite_engine: Engine
 ) -> None:
