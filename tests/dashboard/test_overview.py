@@ -219,7 +219,7 @@ def test_what_comes_next_is_soonest_first_with_retries_among_jobs(
     first = page.index(f'id="coming-{retry}"')
     assert first < page.index(f'id="coming-{jobs[-1]}"')
     assert f'id="coming-{jobs[0]}"' not in page
-    assert "Jörg 🎙</a> · St. Bonifatius" in page
+    assert "Jörg 🎙</a></small>" in page
 
 
 def test_what_just_happened_is_newest_first(

@@ -1,0 +1,124 @@
+"""The console for other eyes: a wide window, colours of the reader's own, and paper."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from playwright.sync_api import Browser, Page, expect
+
+from dashboard.demo.people import LOGIN, PASSWORD
+
+#: The pages that an operator looks at most.
+PAGES: Final = (
+    "/",
+    "/executions/",
+    "/failures/",
+    "/scheduled/",
+    "/agenda/",
+    "/events/",
+    "/rules/",
+    "/rules/new",
+    "/lanes/",
+    "/lanes/executions",
+)
+#: Letters in the longest line of a text.
+_LETTERS_MAX: Final = 100
+_LONGEST: Final = """() => {
+  let longest = "";
+  for (const text of document.querySelectorAll("main p, main ul:not([class]) > li")) {
+    const words = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
+    const lines = new Map();
+    for (let node = words.nextNode(); node; node = words.nextNode()) {
+      for (const word of node.data.matchAll(/\\S+\\s*/g)) {
+        const range = document.createRange();
+        range.setStart(node, word.index);
+        range.setEnd(node, word.index + word[0].trimEnd().length);
+        const top = Math.round(range.getBoundingClientRect().bottom / 8);
+        lines.set(top, (lines.get(top) || "") + word[0]);
+      }
+    }
+    for (const line of lines.values()) if (line.length > longest.length) longest = line;
+  }
+  return longest;
+}"""
+#: What has a tone and says nothing beside it: neither words nor a name, nor around it.
+_MUTE: Final = """() => [...document.querySelectorAll("main [data-tone]")]
+  .filter((one) => !one.textContent.trim() && !one.closest("[aria-label], [title]"))
+  .map((one) => one.outerHTML.slice(0, 120))"""
+
+#: Pills without a picture or a line around them.
+_BARE: Final = """() => [...document.querySelectorAll(".pill")]
+  .filter((one) => !one.querySelector("svg")
+                   || getComputedStyle(one).borderStyle !== "solid")
+  .map((one) => one.outerHTML.slice(0, 120))"""
+
+
+@contextmanager
+def _logged_in(chromium: Browser, url: str, **wishes: Any) -> Iterator[Page]:
+    context = chromium.new_context(base_url=url, reduced_motion="reduce", **wishes)
+    page = context.new_page()
+    page.goto("/login")
+    page.get_by_label("E-mail").fill(LOGIN)
+    page.locator("input[type=password]").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Overview")
+    yield page
+    context.close()
+
+
+def test_a_wide_window_is_filled_and_no_line_grows_too_long(
+    chromium: Browser, demo_url: str
+) -> None:
+    window = {"width": 2560, "height": 1440}
+    with _logged_in(chromium, demo_url, viewport=window) as page:
+        for path in PAGES:
+            page.goto(path)
+            assert page.evaluate("document.documentElement.scrollWidth") <= 2560, path
+            assert len(page.evaluate(_LONGEST)) <= _LETTERS_MAX, path
+
+
+def test_states_and_places_are_told_without_colours(
+    chromium: Browser, demo_url: str
+) -> None:
+    with _logged_in(chromium, demo_url, forced_colors="active") as page:
+        for path in (*PAGES, "/webhooks/", "/campaigns/", "/styleguide/"):
+            page.goto(path)
+            assert page.evaluate(_MUTE) == [], path
+        page.goto("/lanes/executions")
+        for current in (".sections", ".periods"):
+            outline = "one => getComputedStyle(one).outlineStyle"
+            here = page.locator(f"{current} a[aria-current]")
+            assert here.evaluate(outline) == "solid", current
+        page.goto("/styleguide/")
+        assert page.evaluate(_BARE) == []
+
+
+def test_a_timeline_is_printed_with_its_times_and_nothing_to_press(
+    chromium: Browser, demo_url: str
+) -> None:
+    paper = {"width": 680, "height": 960}  # A4 without its margins
+    with _logged_in(chromium, demo_url, viewport=paper, color_scheme="dark") as page:
+        page.goto("/executions/")
+        found = re.search(
+            r'href="(/congregations/[^"]+/bookings/[^"/?]+)"', page.content()
+        )
+        assert found
+        page.goto(found[1])
+        page.emulate_media(media="print")
+        for gone in (".topbar", ".sidebar", "main .btn >> nth=0"):
+            expect(page.locator(gone)).to_be_hidden()
+        paint = "getComputedStyle(document.body).backgroundColor"
+        assert page.evaluate(paint) == "rgb(255, 255, 255)"
+        times = page.locator(".timeline time")
+        told = "one => getComputedStyle(one, '::after').content"
+        assert re.search(r"\d{4}, \d\d:\d\d:\d\d", times.first.evaluate(told))
+        row = page.locator(".timeline > li").first
+        when, what = row.locator(".timeline-when"), row.locator(".timeline-what")
+        left, right = when.bounding_box(), what.bounding_box()
+        assert left
+        assert right
+        assert left["x"] + left["width"] <= right["x"]
+        assert page.evaluate("document.documentElement.scrollWidth") <= 680
