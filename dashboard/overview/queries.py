@@ -15,6 +15,7 @@ from dashboard.failures.queries import GroupLine, n_asking, newest_asking
 from dashboard.filtering import LATE_AFTER
 from dashboard.lanes.queries import alive_workers
 from dashboard.overview.troubles import Trouble, troubles
+from dashboard.saved_views.counting import Counted
 from dashboard.webhooks.told import n_troubled
 from tasks.claims import is_due
 from tasks.lane import COUNT_CAP
@@ -53,6 +54,7 @@ class Needs:
     budgets: Sequence[Endangered]  # of lateness, nearly used up or broken
     has_worker: bool
     since: datetime  # the start of RECENT, for the link to the list
+    views: Sequence[Counted] = ()  # saved ones that warn
 
     @property
     def is_calm(self) -> bool:
@@ -65,6 +67,7 @@ class Needs:
             or self.endpoints
             or self.budgets
             or self.troubles
+            or self.views
         )
 
 
@@ -77,8 +80,12 @@ class FirstSteps:
     has_token: bool
 
 
-def needs(session: Session, *, now: datetime) -> Needs:
-    """Return what asks for an operator now; a fixed number of queries on indexes."""
+def needs(session: Session, *, now: datetime, views: Sequence[Counted] = ()) -> Needs:
+    """Return what asks for an operator now; a fixed number of queries on indexes.
+
+    Args:
+        views: saved ones that warn.
+    """
     since = now - RECENT
     failed = Matching(state=ExecutionState.FAILED, since=since)
     late = Matching(late_before=now - LATE_AFTER)
@@ -102,6 +109,7 @@ def needs(session: Session, *, now: datetime) -> Needs:
         troubles=troubles(session, workers, paused, now=now, since=since),
         has_worker=bool(workers),
         since=since,
+        views=views,
     )
 
 

@@ -9,6 +9,8 @@ from flask import Blueprint, current_app, url_for
 from dashboard.extensions import db
 from dashboard.failures import pictures
 from dashboard.overview import ahead, lists, queries
+from dashboard.saved_views.counting import alarming
+from dashboard.security import current_operator
 from dashboard.web import render
 from tasks import registry
 from tasks.clock import utcnow
@@ -21,13 +23,13 @@ bp = Blueprint("overview", __name__)
 @bp.get("/")
 def index() -> str:
     """Answer three questions: what needs me, what comes next, what just happened."""
-    session, now = db.session(), utcnow()
+    session, now, operator = db.session(), utcnow(), current_operator()
     config = current_app.config["CARILLON"]
     return render(
         "overview/index.html",
         fragment="overview/_live.html",
         steps=queries.first_steps(session),
-        needs=queries.needs(session, now=now),
+        needs=queries.needs(session, now=now, views=alarming(session, operator)),
         n_succeeded=queries.n_succeeded(session, now=now),
         coming=lists.coming(session),
         recent=lists.recent(session),

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from flask import g, url_for
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from dashboard.exports.sources import SOURCES
+from dashboard.operators.models import Operator
+from dashboard.saved_views.keeping import seen_by
 from dashboard.search.kinds import SEARCHED
 from dashboard.security import current_operator
 from dashboard.zones import own_zone
@@ -21,6 +25,8 @@ from tasks.operations.bulk import count
 
 #: A number is counted anew after so many seconds.
 KEPT_SECONDS: Final = 60.0
+#: Views that the first page counts for their warnings.
+ALARMS_MAX: Final = 5
 _KEPT_MAX: Final = 2_000
 #: What was asked, of whose rows -> when it was counted, and how many there were.
 _kept: dict[tuple[Any, ...], tuple[float, int | None]] = {}
@@ -69,6 +75,16 @@ def counted(session: Session, view: SavedView) -> Counted:
     n = _n(session, view)
     _kept[_key(view)] = (time.monotonic(), n)
     return Counted(view, n)
+
+
+def alarming(session: Session, operator: Operator) -> Sequence[Counted]:
+    """Return views that warn, of the first ``ALARMS_MAX`` that may."""
+    may_warn = select(SavedView).where(
+        seen_by(operator), SavedView.alert_at.is_not(None)
+    )
+    order = (SavedView.list_name, SavedView.name, SavedView.id)
+    found = session.scalars(may_warn.order_by(*order).limit(ALARMS_MAX)).all()
+    return [one for view in found if (one := counted(session, view)).is_alarming]
 
 
 def _key(view: SavedView) -> tuple[Any, ...]:

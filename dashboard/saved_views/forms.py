@@ -57,7 +57,8 @@ class ViewForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
             ),
         ],
         description=later(
-            "The number in the menu then stands out. Empty: it never does."
+            "It then stands out in the menu and on the first page. Empty: it never "
+            "does."
         ),
         render_kw={"min": 1, "max": COUNT_CAP, "inputmode": "numeric"},
     )

@@ -139,6 +139,10 @@ def test_a_number_from_which_on_it_warns_stands_out(
     (alarming,) = page.select("a[data-alarming]")
     assert "Few" in alarming.text
     assert "which is a warning" in alarming.text
+    home = BeautifulSoup(as_viewer.get("/").text, "html.parser")
+    (tile,) = [each for each in home.select("a") if "Saved view" in each.text]
+    assert "Few" in tile.text
+    assert "state=failed" in str(tile["href"])
 
 
 def test_what_is_wrong_gets_a_sentence(
