@@ -58,7 +58,7 @@ class Carillon:
             found = [mail for mail in [*self.mails.mails] if self._is_ours(mail)]
             return found if len(found) >= n else []
 
-        return until(arrived, 20) if n else arrived()
+        return until(arrived, 40) if n else arrived()
 
     def _is_ours(self, mail: Mail) -> bool:
         return any(to.endswith(self.guests_domain) for to in mail.recipients)

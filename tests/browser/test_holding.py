@@ -1,0 +1,114 @@
+"""Holding back: a lane that is paused, a kill switch, and a rule that went mad."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from playwright.sync_api import Page, expect
+
+from tests.browser import forms, steps
+from tests.browser.installation import Carillon
+from tests.support.processes import until
+
+
+def _confirm(parish: Carillon, *guests: str) -> None:
+    """Let the booking of each guest be confirmed."""
+    for guest in guests:
+        steps.book(parish, guest.lower(), guest)
+        parish.call("POST", f"/bookings/{guest.lower()}/confirm")
+
+
+def _lift(page: Page, plan: str) -> None:
+    """Choose what becomes of what waits, and let it go."""
+    page.get_by_label(plan).check()
+    page.get_by_role("button", name="Lift the hold").click()
+
+
+def test_a_pause_says_what_it_means_and_ends_with_a_plan(
+    page: Page, parish: Carillon
+) -> None:
+    steps.make_rule(page, parish, "Welcome", "booking.confirmed")
+    sorry = steps.make_rule(page, parish, "Sorry", "booking.declined")
+    lane = f"{parish.url}/lanes/executions"
+    page.goto(f"{parish.url}/?congregation=")  # a lane is everybody's
+    page.goto(lane)
+    pause = page.locator("details.confirm", has_text="Pause")
+    pause.locator("summary").click()
+    expect(pause).to_contain_text("It takes nothing new until somebody resumes it")
+    expect(pause).to_contain_text("Mails, webhooks and messages of all rules wait.")
+    try:
+        pause.get_by_role("button").click()
+        _confirm(parish, "Ada", "Emil")
+        steps.book(parish, "clara", "Clara")
+        parish.call("POST", "/bookings/clara/decline")
+        forms.press(page, sorry, f"{sorry}/disable")
+        page.goto(lane)
+        page.get_by_role("link", name="3 overdue: choose").click()
+        told = page.locator("#plan-told")
+        expect(told).to_contain_text("3 wait. 2 are still of use.")
+        expect(page.locator(".consequences")).to_contain_text("1 would end:")
+        expect(page.get_by_label("Spread the 2 of use")).to_be_visible()
+        page.get_by_label("Drop all 3").check()
+        page.get_by_role("button", name="Resume the lane").click()
+        expect(page.locator("#operation-progress .pill").first).to_have_text("Done")
+        page.goto(f"{parish.url}/executions/?state=cancelled")
+        expect(page.locator("#executions tbody tr")).to_have_count(3)
+    finally:
+        steps.resume(page, parish, "executions")
+    assert parish.letters(0) == []
+
+
+def test_the_kill_switch_says_who_and_why_on_every_page_until_it_is_lifted(
+    page: Page, parish: Carillon
+) -> None:
+    steps.make_rule(page, parish, "Welcome", "booking.confirmed")
+    page.goto(f"{parish.url}/holds/")
+    page.get_by_role("link", name="Hold what leaves").click()
+    name = f"Parish {parish.slug.rsplit('-', 1)[1]}"
+    page.get_by_label("Whose").select_option(label=name)
+    page.get_by_label("What").select_option(label="Only rules' mails")
+    page.get_by_label("Why").fill("The text names the wrong hall")
+    page.get_by_label("Ends").select_option(label="In 4 hours")
+    page.get_by_role("button", name="Hold it").click()
+    expect(page.locator("#notices")).to_contain_text("Held.")
+
+    _confirm(parish, "Ada", "Emil")
+    page.goto(f"{parish.url}/executions/?state=pending")
+    banner = page.locator(".hold-banner")
+    expect(banner).to_contain_text("ines@example.org says: “The text names the wrong")
+    expect(banner).to_contain_text("until")
+    expect(page.locator("#executions tbody")).to_contain_text("held")
+    banner.get_by_role("link", name="See what waits").click()
+    expect(page.locator("#plan-told")).to_contain_text("2 wait. 2 are still of use.")
+    assert parish.letters(0) == []
+    _lift(page, "Send the 2 of use now")
+    assert len(parish.letters(2)) == 2
+    page.goto(f"{parish.url}/rules/")
+    expect(banner).to_have_count(0)
+
+
+def test_a_rule_that_went_mad_is_held_until_somebody_has_seen_samples(
+    page: Page, parish: Carillon
+) -> None:
+    rule = steps.make_rule(page, parish, "Welcome", "booking.confirmed")
+    volume = f"{parish.url}/holds/volume/{rule.rsplit('/', 1)[1]}"
+    forms.send(page, volume, mode="number", hold_above="1")
+    _confirm(parish, "Ada", "Emil")
+    banner = page.locator(".hold-banner")
+
+    def is_held() -> bool:
+        steps.sweep(page, parish, "volumes")
+        page.goto(parish.url)
+        return banner.count() > 0
+
+    until(is_held, 40, every=0.5)
+    expect(banner).to_contain_text("Unusual volume")
+    steps.book(parish, "clara", "Clara", timedelta(days=5))
+    parish.call("POST", "/bookings/clara/confirm")
+    banner.get_by_role("link", name="Look and decide").click()
+    expect(page.get_by_role("heading", name="Approve, or drop")).to_be_visible()
+    samples = page.locator("ul.deeds")
+    expect(samples).to_contain_text("Welcome: Clara")
+    expect(samples).to_contain_text(f"clara{parish.guests_domain}")
+    _lift(page, "Send the 1 of use now")
+    assert len(parish.letters(3)) == 3
