@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, exists, or_
+from sqlalchemy import ColumnElement, or_
 
 from tasks.models import Booking, Episode, EpisodeGuest
+from tasks.search.conditions import has_name
 
 
 def holds(model: Any, text: str, *, is_execution: bool) -> ColumnElement[bool]:  # noqa: ANN401  # the table, or a part of it
@@ -23,11 +24,7 @@ def holds(model: Any, text: str, *, is_execution: bool) -> ColumnElement[bool]: 
         *(column.icontains(text, autoescape=True) for column in columns),
         # Looked up by key for each row of the window: there may be many more names.
         *(
-            exists().where(
-                table.congregation_id == model.congregation_id,
-                table.id == id_,
-                name.icontains(text, autoescape=True),
-            )
+            has_name(table, name, model.congregation_id, id_, text)
             for table, name, id_ in named
         ),
     )

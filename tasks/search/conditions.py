@@ -14,7 +14,8 @@ from operator import ge, gt, le, lt
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, literal_column, or_, select, true, tuple_
+from sqlalchemy import ColumnElement, and_, literal_column, or_, select, true
+from sqlalchemy.orm import aliased
 
 from tasks.models import Congregation
 from tasks.models.base import born_from
@@ -27,8 +28,8 @@ Meaning = Callable[[Term], Condition]
 
 #: Rows among which is looked for what no index serves: the newest that the rest of the
 #: filter leaves.  No page may read a big table to its end.
-SEARCH_WINDOW: Final = 10_000
-#: Bookings, guests, episodes of which a text may be part of the name.
+SEARCH_WINDOW: Final = 5_000
+#: Contacts and accounts of which a text may be part of the name.
 NAMED_MAX: Final = 1_000
 _COMPARE: Final = {"<": lt, "<=": le, ">": gt, ">=": ge}
 #: Terms are settled before they come here, so what counts from now does not matter.
@@ -187,9 +188,15 @@ def _named(
 ) -> Iterable[Condition]:
     for table, name, id_ in tables:
         yield id_ == text
-        # Looked up once, not for each row: a set that the database keeps.
-        yield tuple_(owner, id_).in_(
-            select(table.congregation_id, table.id)
-            .where(name.icontains(text, autoescape=True))
-            .limit(NAMED_MAX)
-        )
+        # Looked up by key for each row of the window: there may be many more names.
+        yield has_name(table, name, owner, id_, text)
+
+
+def has_name(table: Any, name: Any, owner: Any, id_: Any, text: str) -> Condition:  # noqa: ANN401  # a model, and columns
+    """Return whether the row of ``table`` that is named has ``text`` in its name."""
+    other = aliased(table)  # the list may show names of the same table
+    # PostgreSQL would answer "exists" for all names at once, and read all of them.
+    found = select(getattr(other, name.key)).where(
+        other.congregation_id == owner, other.id == id_
+    )
+    return found.scalar_subquery().icontains(text, autoescape=True)
