@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import Integer, func, literal_column, select
+from sqlalchemy.orm import Session, aliased
 
 from tasks.automation.calendar import COMING_CAP
 from tasks.automation.replan import outdated
@@ -25,6 +25,8 @@ from tasks.models import (
 
 #: Rows of each list on a rule's page.
 RECENT: Final = 10
+#: Decisions of a rule among which its noes are looked for.
+DECISIONS_MAX: Final = 1_000
 
 
 def recent_executions(session: Session, rule_id: UUID) -> Sequence[Execution]:
@@ -60,11 +62,22 @@ def coming_jobs(
 
 
 def recent_noes(session: Session, rule_id: UUID) -> Sequence[Decision]:
-    """Return when the rule was last asked and did nothing, newest first."""
-    return session.scalars(
+    """Return when the rule was last asked and did nothing, newest first.
+
+    Looked for among its newest ``DECISIONS_MAX`` decisions: most rules say yes to most
+    of what they are asked, and no index knows the noes.
+    """
+    newest = (
         select(Decision)
-        .where(Decision.rule_id == rule_id, Decision.outcome == DecisionOutcome.NO)
-        .order_by(Decision.created_at.desc(), Decision.id.desc())
+        .where(Decision.rule_id == rule_id)
+        .order_by(Decision.created_at.desc())
+        .limit(literal_column(str(DECISIONS_MAX), Integer))
+    )
+    row = aliased(Decision, newest.subquery("newest"))
+    return session.scalars(
+        select(row)
+        .where(row.outcome == DecisionOutcome.NO)
+        .order_by(row.created_at.desc(), row.id.desc())
         .limit(RECENT)
     ).all()
 
