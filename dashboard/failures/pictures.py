@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from tasks.saying import say, say_many
 
@@ -11,27 +11,21 @@ from tasks.saying import say, say_many
 HEIGHT: Final = 20
 
 
-class Bar(NamedTuple):
-    """One hour that had failures."""
+def bars(hours: Sequence[int]) -> str:
+    """Return the bars of the hours with failures, as the shape of one SVG path.
 
-    x: int
-    y: float
-    height: float
-
-
-def bars(hours: Sequence[int]) -> list[Bar]:
-    """Return a bar for each hour with failures; the busiest fills the height.
+    The busiest hour fills the height.
 
     >>> bars([0, 1, 4])
-    [Bar(x=1, y=15.0, height=5.0), Bar(x=2, y=0.0, height=20.0)]
+    'M1 20h.8v-5h-.8zM2 20h.8v-20h-.8z'
     """
     most = max(hours, default=0)
     found = []
     for x, n in enumerate(hours):
         if n:
             height = max(HEIGHT * n / most, 1.0)  # one among thousands is still seen
-            found.append(Bar(x, round(HEIGHT - height, 2), round(height, 2)))
-    return found
+            found.append(f"M{x} {HEIGHT}h.8v-{height:.4g}h-.8z")
+    return "".join(found)
 
 
 def sentence(hours: Sequence[int]) -> str:
