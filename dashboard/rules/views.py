@@ -16,6 +16,7 @@ from dashboard.rules import history, queries, switching
 from dashboard.rules.fate import fate
 from dashboard.rules.filters import RuleFilterForm
 from dashboard.rules.limits import limits, looped_at
+from dashboard.rules.oldest import oldest_waiting
 from dashboard.rules.scope import applies_to, places
 from dashboard.rules.sentences import later, sentence, timing
 from dashboard.rules.step_sentences import followed
@@ -66,6 +67,7 @@ def detail(rule_id: UUID) -> str:
     waiting = rules.count_pending(session, rule_id)
     n_jobs, n_executions = (capped(n, COUNT_CAP) for n in waiting)
     noes = history.recent_noes(session, rule_id)
+    jobs = history.coming_jobs(session, rule_id)
     return render(
         "rules/detail.html",
         row=row,
@@ -88,7 +90,8 @@ def detail(rule_id: UUID) -> str:
         ),
         fate=fate(session, rule_id, now=now),
         executions=history.recent_executions(session, rule_id),
-        jobs=history.coming_jobs(session, rule_id),
+        jobs=jobs,
+        oldest=oldest_waiting(session, rule_id, [job for job, _ in jobs], now),
         noes=noes,
         looped_at=looped_at(noes, now),
         limits=limits(session, row.rule, now),

@@ -175,6 +175,24 @@ def test_every_lane_says_what_it_counts_and_why_nothing_waits(
         assert ("Lateness budget" in page) is (not counts.never_waits), lane.name
 
 
+def test_a_rule_says_since_when_its_oldest_waits(
+    as_operator: Browser, sqlite_engine: Engine
+) -> None:
+    now = utcnow()
+    with Session(sqlite_engine) as session, session.begin():
+        tenant = factories.congregation(session)
+        factories.booking(session, tenant)
+        rules = [factories.rule(session, tenant, name=name) for name in "ab"]
+        for rule, hours in zip(rules, (3, -3), strict=True):
+            at = now - timedelta(hours=hours)
+            factories.execution(session, rule, run_at=at, due_at=at)
+        ids = [rule.id for rule in rules]
+    late, fine = (as_operator.get(f"/rules/{id_}").text for id_ in ids)
+    assert "The oldest that waits past its time" in late
+    assert "3 h ago" in late
+    assert "Nothing of it waits past its time." in fine
+
+
 def test_times_are_told_as_one_number() -> None:
     assert [about(each) for each in (None, 0.0123, 95, 7_300)] == [
         "–",
