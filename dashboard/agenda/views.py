@@ -12,6 +12,7 @@ from flask import Blueprint, current_app, request
 from dashboard.agenda import queries
 from dashboard.agenda.week import Week
 from dashboard.extensions import db
+from dashboard.overview.ahead import hours_of_day
 from dashboard.web import render
 from dashboard.zones import own_zone
 from tasks.clock import utcnow
@@ -49,7 +50,7 @@ def index() -> str:
         page=queries.page(
             session, week, rule_id, now, request.args.get("cursor"), config.page_size
         ),
-        daily={"campaigns": config.campaign_hour, "retention": config.retention_hour},
+        daily=hours_of_day(config),
         day_name=_day_name,
     )
 

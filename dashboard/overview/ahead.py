@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Final
@@ -13,6 +14,7 @@ from sqlalchemy.orm import Session
 from tasks import registry
 from tasks.config import Config
 from tasks.lane import Lane
+from tasks.lanes import expirations
 from tasks.models import Campaign, Congregation
 
 #: Campaigns that are named.
@@ -63,9 +65,18 @@ def campaigns(session: Session, *, now: datetime) -> list[Plan]:
     return sorted(coming, key=lambda plan: (plan.on, plan.id))[:CAMPAIGNS_MAX]
 
 
+def hours_of_day(config: Config) -> Mapping[str, int]:
+    """Return the hours of UTC at which the daily lanes begin, by their names."""
+    return {
+        "campaign": config.campaign_hour,
+        "retention": config.retention_hour,
+        "expirations": expirations.HOUR,
+    }
+
+
 def dailies(config: Config, *, now: datetime) -> list[Daily]:
     """Return the daily lanes, the one whose hour strikes next first."""
-    hours = {"campaign": config.campaign_hour, "retention": config.retention_hour}
+    hours = hours_of_day(config)
     found = [Daily(registry.lane(name), _next(h, now)) for name, h in hours.items()]
     return sorted(found, key=lambda daily: daily.at)
 

@@ -185,7 +185,7 @@ def test_the_next_campaign_and_the_daily_lanes_are_told_of(
     page = as_viewer.get("/").text
     assert "C-3</a> ends on" in page
     assert page.index("C-3</a>") < page.index("C5</a> begins on")
-    assert page.count("looks at every congregation") == 2
+    assert page.count("looks at every congregation") == 3
 
 
 def test_a_worker_that_fell_silent_is_noticed(
