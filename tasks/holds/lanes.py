@@ -36,7 +36,7 @@ PLANS: Final = {
     JOBS: (Plan.SEND, Plan.DROP),
 }
 #: Jobs that are looked at before somebody decides.
-LOOK_MAX: Final = 500
+LOOK_MAX: Final = 200
 
 
 def overdue(session: Session, lane: str, now: datetime) -> Outlook:

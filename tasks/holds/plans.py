@@ -40,7 +40,7 @@ from tasks.operations.starting import start
 from tasks.saying import say
 
 #: Rows that are looked at before somebody decides; the rest is looked at when it goes.
-LOOK_MAX: Final = 1_000
+LOOK_MAX: Final = 200
 SAMPLES: Final = 5
 
 

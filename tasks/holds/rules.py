@@ -35,7 +35,7 @@ from tasks.operations.rule_switches import enable_rule
 from tasks.operations.starting import start
 
 #: Rows of each kind that are looked at before somebody decides.
-LOOK_MAX: Final = 500
+LOOK_MAX: Final = 200
 #: What the lanes are about to take anyway asks for no plan.
 _OVERDUE_AFTER: Final = timedelta(minutes=1)
 _KINDS: Final[tuple[tuple[OperationKind, type[Any]], ...]] = (
