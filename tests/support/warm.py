@@ -10,6 +10,7 @@ show.
 from __future__ import annotations
 
 import gc
+import importlib
 import multiprocessing
 import os
 import signal
@@ -20,6 +21,8 @@ from collections.abc import Mapping
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Final
+
+import tasks.crashpoints
 
 _CONTEXT: Final = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(["tests.support.warm", "dashboard.cli.worker"])
@@ -96,6 +99,8 @@ def _become(arguments: tuple[str, ...], environ: dict[str, str], log: str) -> No
     sys.argv = ["carillon", *arguments]
     gc.enable()
 
+    # What was imported before this environment was known.
+    importlib.reload(tasks.crashpoints)
     from dashboard.cli import main
 
     main()
