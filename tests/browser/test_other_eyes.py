@@ -42,7 +42,7 @@ _LONGEST: Final = """() => {
     }
     for (const line of lines.values()) if (line.length > longest.length) longest = line;
   }
-  return longest;
+  return longest.trim();
 }"""
 #: What has a tone and says nothing beside it: neither words nor a name, nor around it.
 _MUTE: Final = """() => [...document.querySelectorAll("main [data-tone]")]
