@@ -22,7 +22,7 @@ from flask import Flask, g
 from sqlalchemy import Engine, select, update
 from sqlalchemy.orm import Session
 
-from dashboard import ROOT, filters, languages
+from dashboard import ROOT, filters, languages, template_words
 from dashboard.executions.forms import ExecutionFilter
 from dashboard.filtering import NO_CHOICES
 from dashboard.filters import pretty
@@ -127,11 +127,18 @@ def _stored(session: Session) -> set[str]:
 
 
 @pytest.fixture
-def pseudo(monkeypatch: pytest.MonkeyPatch) -> None:
+def pseudo(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Let every text of the catalogs say that it is one."""
     made = {"fr": Pseudo(), "en": NullTranslations()}
-    for module in (saying, languages):
+    for module in (saying, languages, template_words):
         monkeypatch.setattr(module, "catalog", made.__getitem__)
+    # What templates said before is kept, as what they say here is not to be.
+    kept = (template_words._said, template_words._plain)
+    for words in kept:
+        words.cache_clear()
+    yield
+    for words in kept:
+        words.cache_clear()
 
 
 def test_pages_say_nothing_that_no_catalog_knows(
