@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from babel.support import LazyProxy
-from wtforms import Field
+from markupsafe import Markup, escape
+from wtforms import Choice, Field, widgets
 from wtforms.widgets import DateTimeLocalInput
 
 from dashboard.zones import here, own_zone
@@ -43,3 +44,16 @@ class MomentField(Field):  # type: ignore[misc]  # WTForms has no types
 
     def _value(self) -> str:
         return f"{here(self.data):%Y-%m-%dT%H:%M}" if self.data else ""
+
+
+class Select(widgets.Select):  # type: ignore[misc]  # WTForms has no types
+    """A choice of many names, written out without a table of attributes for each."""
+
+    @classmethod
+    def render_option(cls, choice: Choice, **kwargs: object) -> str:
+        """Return one option."""
+        if choice.render_kw or kwargs:
+            return str(super().render_option(choice, **kwargs))
+        mark = " selected" if choice.selected else ""
+        name = escape(choice.label or choice.value)
+        return Markup(f'<option{mark} value="{escape(choice.value)}">{name}</option>')  # noqa: S704  # escaped

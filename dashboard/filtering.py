@@ -14,14 +14,14 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from wtforms import HiddenField, SearchField, SelectChoice, SelectField
 
-from dashboard.filter_fields import MomentField, by_own_clock, clean
-from dashboard.search.searched import Searched
+from dashboard.filter_fields import MomentField, Select, by_own_clock, clean
 from dashboard.search.reading import (
     Search,
     congregation_meant,
     read_search,
     rule_meant,
 )
+from dashboard.search.searched import Searched
 from tasks.errors import InvalidInput
 from tasks.models import Congregation, Podcast, Rule
 from tasks.operations.matching import Matching
@@ -85,9 +85,9 @@ class ListFilter(FlaskForm):  # type: ignore[misc]  # WTForms has no types
         csrf = False
 
     q = SearchField(later("Search"), filters=[clean])
-    rule = SelectField(later("Rule"), validate_choice=False)
-    podcast = SelectField(later("Podcast"), validate_choice=False)
-    within = SelectField(later("Congregation"), validate_choice=False)
+    rule = SelectField(later("Rule"), validate_choice=False, widget=Select())
+    podcast = SelectField(later("Podcast"), validate_choice=False, widget=Select())
+    within = SelectField(later("Congregation"), validate_choice=False, widget=Select())
     since = MomentField(by_own_clock(later(meant("a time", "From"))))
     until = MomentField(by_own_clock(later(meant("a time", "Until"))))
     state = HiddenField(filters=[clean])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from datetime import date, datetime
+from functools import lru_cache
 
+from babel import Locale
 from babel.dates import format_date, format_datetime
 from babel.numbers import format_decimal
 
@@ -12,6 +14,12 @@ from tasks.saying import language
 
 #: The day of the month in a pattern, which French writes ``1er`` on the first.
 _DAY = re.compile(r"(?<!d)d(?!d)")
+
+
+@lru_cache
+def _of(sign: str) -> Locale:
+    """Return a language as Babel knows it: it would look for it at every date."""
+    return Locale.parse(sign)
 
 
 def dated(moment: date, pattern: str) -> str:
@@ -25,8 +33,8 @@ def dated(moment: date, pattern: str) -> str:
         pattern = _DAY.sub("d'er'", pattern)
     if isinstance(moment, datetime):
         # Without its zone: Babel would turn it to another one.
-        return format_datetime(moment.replace(tzinfo=None), pattern, locale=now)
-    return format_date(moment, pattern, locale=now)
+        return format_datetime(moment.replace(tzinfo=None), pattern, locale=_of(now))
+    return format_date(moment, pattern, locale=_of(now))
 
 
 def decimal(value: float, places: int = 1) -> str:
@@ -36,4 +44,4 @@ def decimal(value: float, places: int = 1) -> str:
     ('1.2', '3', '0.12')
     """
     pattern = f"0.{'#' * places}"
-    return format_decimal(value, pattern, locale=language.get())
+    return format_decimal(value, pattern, locale=_of(language.get()))
