@@ -86,6 +86,8 @@ def _work(of: Words) -> Iterator[Copies]:
     event = {name: of.at("event", "i") for name in ("occurred_at", "created_at")}
     event |= {"id": of.id("event", "i"), "external_id": "'bench-' || i"}
     event |= {"booking_id": _booking(f"({own} * 2)"), "episode_id": "NULL"}
+    # Few events name a guest besides the booking.
+    event |= {"guest_id": f"CASE {own} % 500 WHEN 0 THEN e.guest_id ELSE NULL END"}
     yield Copies("events", of.counts["event"], event)
     yield Copies("executions", of.counts["execution"], _execution(of))
     attempt = {"execution_id": of.id("execution", "i"), "outcome": _attempt_state(own)}
