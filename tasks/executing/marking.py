@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, delete, literal_column, select, true
 from sqlalchemy.orm import Session
 
 from tasks.bulk import BulkUpdate, among, insert_many
+from tasks.claims import IS_LEASED
 from tasks.held import Claim
 from tasks.models.execution import Execution, ExecutionMessage
 
@@ -31,10 +32,15 @@ class Begun(Protocol):
         """Whom it goes to; None: the action has no address."""
 
 
+B = TypeVar("B", bound=Begun)
+
 _set_effect: Final = BulkUpdate(
     Execution.metadata.tables[Execution.__tablename__],
     keys=("id", "attempt"),
     columns=("effect_at",),
+    # The fence: what was taken back meanwhile keeps its attempt until it is taken anew.
+    where=(IS_LEASED,),
+    returning=("id",),
 )
 _set_recipients: Final = BulkUpdate(
     Execution.metadata.tables[Execution.__tablename__],
@@ -58,10 +64,17 @@ def _mark_of(claim: Claim, at: datetime | None) -> dict[str, Any]:
     return {"id": claim.execution_id, "attempt": claim.attempt, "effect_at": at}
 
 
-def mark(session: Session, begun: Sequence[Begun], now: datetime) -> None:
-    """Note that the effects begin: after a crash, "not begun" and "unknown" differ."""
-    _set_effect(session, [_mark_of(each.claim, now) for each in begun])
-    keep_messages(session, begun, now)
+def mark(session: Session, begun: Sequence[B], now: datetime) -> list[B]:
+    """Note that the effects begin: after a crash, "not begun" and "unknown" differ.
+
+    Returns those that are still ours.  The others must not begin: somebody slept since
+    they were looked at, and rescue has told that they had not begun.
+    """
+    marked = _set_effect(session, [_mark_of(each.claim, now) for each in begun])
+    ours = {row.id.int for row in marked}
+    kept = [each for each in begun if each.claim.execution_id.int in ours]
+    keep_messages(session, kept, now)
+    return kept
 
 
 def keep_messages(session: Session, begun: Sequence[Begun], now: datetime) -> None:

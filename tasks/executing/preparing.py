@@ -64,13 +64,15 @@ def prepare(
     """Compose the messages of what is ours, guard it, and mark the effects begun.
 
     Everything is read afresh: the rule, the booking, the recipient.  What acts within
-    the transaction is not marked.  Caller commits before it acts on the others.
+    the transaction is not marked.  Caller commits before it acts on the others.  What
+    is not ours any more is left out.
     """
     prepared = look(session, rows, now=now)
     leaving = leaving_of(prepared)
-    mark(session, leaving, now)
-    note_recipients(session, readdressed(rows, leaving))
-    return prepared
+    ours = mark(session, leaving, now)
+    note_recipients(session, readdressed(rows, ours))
+    lost = {each.claim for each in leaving} - {each.claim for each in ours}
+    return [each for each in prepared if each.claim not in lost]
 
 
 def leaving_of(prepared: Sequence[Ready | Verdict]) -> list[Ready]:

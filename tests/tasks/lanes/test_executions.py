@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session, sessionmaker
 from tasks.automation.actions.base import Done, Envelope, GiveUp, Outcome, TryAgain
 from tasks.db import sessions
 from tasks.executing.marking import unmark
+from tasks.executing.preparing import prepare
 from tasks.executing.running import AT_ONCE, FRESH_SECONDS
 from tasks.executing.settling import settle
 from tasks.executing.verdicts import judge
@@ -250,6 +251,23 @@ def test_a_late_writer_is_shut_out_by_the_state(make_session: Sessions) -> None:
     with make_session.begin() as session:
         assert settle(session, [verdict], worker="test", now=NOW) == set()
     assert _get(make_session, id_).state is ExecutionState.PENDING
+
+
+def test_what_was_taken_back_while_it_was_looked_at_does_not_begin(
+    make_session: Sessions,
+) -> None:
+    """A worker that slept there would repeat what rescue says had not begun."""
+    id_ = _one(make_session)
+    sleeper = bench(make_session, _noon, FakePost())
+    with make_session.begin() as session:
+        looked_at = claim(session, sleeper, limit=1)
+    with make_session.begin() as session:
+        session.get_one(Execution, id_).move_to(ExecutionState.PENDING, at=NOW)
+    with make_session.begin() as session:
+        assert prepare(session, looked_at, now=NOW) == []
+    assert _get(make_session, id_).effect_at is None
+    with make_session() as session:
+        assert session.get(ExecutionMessage, id_) is None
 
 
 def test_only_our_own_leases_are_renewed(make_session: Sessions) -> None:
