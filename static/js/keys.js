@@ -5,6 +5,7 @@
   const LINK = "a[href]";
   const CHORD_FOR = 1500; // ms between "g" and its letter
   const PLACE = `row:${location.pathname}${location.search}`;
+  const UP = "went-up";
   let chordSince = 0;
 
   const isOn = () => localStorage.getItem("keys") !== "off";
@@ -43,6 +44,7 @@
     const list = crumbs[crumbs.length - 1];
     const from = document.referrer && new URL(document.referrer);
     const cameFromIt = from && from.origin === location.origin && from.pathname === new URL(list.href).pathname;
+    sessionStorage.setItem(UP, "yes");
     if (cameFromIt) history.back();
     else list.click();
   }
@@ -83,12 +85,16 @@
     const link = event.target.closest?.(`main ${LINK}[id]`);
     if (link) sessionStorage.setItem(PLACE, link.id);
   });
-  window.addEventListener("pageshow", (event) => {
-    const [visit] = performance.getEntriesByType("navigation");
-    const cameBack = event.persisted || (visit && visit.type === "back_forward");
-    const left = cameBack && document.getElementById(sessionStorage.getItem(PLACE));
+  /* At once, not when the last picture is there: one that hangs would leave them nowhere. */
+  function comeBack() {
+    const left = document.getElementById(sessionStorage.getItem(PLACE));
     if (left && document.activeElement === document.body) reach(left);
-  });
+  }
+  const [visit] = performance.getEntriesByType("navigation");
+  const wentUp = sessionStorage.getItem(UP) !== null;
+  sessionStorage.removeItem(UP);
+  if (wentUp || (visit && visit.type === "back_forward")) comeBack();
+  window.addEventListener("pageshow", (event) => event.persisted && comeBack());
 
   const choice = help.querySelector("[data-keys-switch]");
   choice.checked = isOn();

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from dashboard.demo.people import LOGIN, PASSWORD
 
@@ -86,6 +86,27 @@ def test_the_morning_round_needs_no_mouse(page: Page) -> None:
     hears(page)
     keys(page, "u")
     expect(page.locator(f"#{name}")).to_be_focused(timeout=15_000)
+
+
+def test_who_comes_back_is_at_their_row_though_a_picture_is_still_on_its_way(
+    page: Page,
+) -> None:
+    def with_slow_picture(route: Route) -> None:
+        answer = route.fetch()
+        slow = answer.text().replace("</main>", '<img src="/slow" alt=""></main>')
+        route.fulfill(response=answer, body=slow)
+
+    page.goto("/executions/?state=failed")
+    keys(page, "j", "j")
+    link = page.locator("#executions tbody tr").nth(1).locator("a[id$=-link]")
+    expect(link).to_be_focused()
+    keys(page, "Enter")
+    expect(page.locator("#execution-detail")).to_be_visible()
+    hears(page)
+    page.route("**/slow", lambda _route: None)  # it is never answered
+    page.route("**/executions/?state=failed", with_slow_picture)
+    keys(page, "u")
+    expect(link).to_be_focused()
 
 
 def test_a_row_is_selected_by_key_and_keys_can_be_switched_off(page: Page) -> None:
