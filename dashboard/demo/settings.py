@@ -38,7 +38,10 @@ def demo_environ(environ: Mapping[str, str]) -> dict[str, str]:
     """
     if environ.get("CARILLON_ENV", "").strip() == "production":
         raise ConfigError("CARILLON_ENV is production; the demo belongs elsewhere.")
-    ports = DemoPorts(_free(_MAIL_PORT), _free(_HOOK_PORT))
+    ports = DemoPorts(
+        _free(int(environ.get(_MAIL_SETTING, _MAIL_PORT))),
+        _free(int(environ.get(_HOOK_SETTING, _HOOK_PORT))),
+    )
     return {
         **environ,
         "VAR_DIR": environ.get("VAR_DIR") or "var/demo",

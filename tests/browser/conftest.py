@@ -124,6 +124,9 @@ def demo_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Start the demo and return its address."""
     port = free_port()
     url = f"http://127.0.0.1:{port}"
-    environ = environment(tmp_path_factory.mktemp("demo"), PORT=str(port), BASE_URL=url)
+    # Ports of its own: another process of the tests may start a demo at this moment.
+    own = {name: str(free_port()) for name in ("DEMO_MAIL_PORT", "DEMO_HOOK_PORT")}
+    folder = tmp_path_factory.mktemp("demo")
+    environ = environment(folder, PORT=str(port), BASE_URL=url, **own)
     with running(environ, r"Log in as \S+", "--demo"):
         yield url

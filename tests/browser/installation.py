@@ -107,7 +107,7 @@ def running(environ: dict[str, str], pattern: str, *options: str) -> Iterator[st
         return found[0] if found else None
 
     try:
-        yield until(told, 90)
+        yield until(told, 180)
     finally:
         process.send_signal(signal.SIGINT)
         code = process.wait(40)

@@ -228,6 +228,13 @@ def test_mail_goes_to_this_machine_whatever_was_set(environ: dict[str, str]) -> 
     assert demo_environ({})["VAR_DIR"] == "var/demo"
 
 
+def test_ports_that_were_chosen_already_are_kept() -> None:
+    chosen = {"DEMO_MAIL_PORT": str(free_port()), "DEMO_HOOK_PORT": str(free_port())}
+    made = demo_environ(chosen)
+    assert {name: made[name] for name in chosen} == chosen
+    assert made["SMTP_URL"].endswith(f":{chosen['DEMO_MAIL_PORT']}")
+
+
 def test_another_port_is_taken_when_the_usual_one_is_not_free() -> None:
     import socket
 
