@@ -79,6 +79,8 @@ def make_engine(
         url,
         pool_size=pool_size,
         max_overflow=max_overflow,
+        # The connection that was used last has prepared what is asked most.
+        pool_use_lifo=True,
         execution_options={"loop_rate": loop_rate},
         connect_args={
             "connect_timeout": 5,
