@@ -137,7 +137,7 @@ def test_a_rule_can_only_be_saved_with_a_lane_that_allows_it() -> None:
         "Janitor" in action.check({"lane": "executions"}, "booking.confirmed")["lane"]
     )
     assert "lane" in action.check({}, "booking.confirmed")
-    assert action.recipient({"lane": "janitor"}, {}) == "Janitor"
+    assert action.recipient({"lane": "janitor"}, {}) == "janitor"
 
 
 def test_a_worker_without_a_way_says_so(make_session: Sessions) -> None:
