@@ -19,6 +19,8 @@ from sqlalchemy import Engine, create_engine, make_url, text
 from sqlalchemy.engine import URL
 from sqlalchemy.orm import Session, sessionmaker
 from sqlalchemy.pool import NullPool
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
 from dashboard.config import ARGON2
 from tasks import queue
@@ -193,16 +195,35 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Spread what takes long over the first part of the run.
 
     It waits for others most of the time, while quick tests compute; and no process is
-    alone with it at the end.
+    alone with it at the end.  Browsers begin, since one process has all of them.
     """
     files: dict[Path, list[pytest.Item]] = {}
     for item in items:
         files.setdefault(item.path, []).append(item)
     long = [path for path in files if path.parent.name in _LONG]
+    long.sort(key=lambda path: path.parent.name != "browser")
     quick = iter([path for path in files if path.parent.name not in _LONG])
     n_between = (len(files) - len(long)) * 7 // (10 * len(long)) if long else 0
     order = [each for one in long for each in (one, *islice(quick, n_between))]
     items[:] = [item for path in (*order, *quick) for item in files[path]]
+
+
+class _ByFile(LoadFileScheduling):  # type: ignore[misc]  # it has no types
+    """Gives each file to one process, and all browser tests to the same.
+
+    They share a demo and an installation; those of several processes would take half
+    of the machine, only by looking whether there is something to do.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        file: str = super()._split_scope(nodeid)
+        return "browser" if file.startswith("tests/browser/") else file
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> _ByFile:
+    """Let several processes share the tests file by file."""
+    return _ByFile(config, log)
 
 
 def pytest_configure() -> None:
