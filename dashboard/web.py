@@ -87,17 +87,39 @@ def _icon_shapes() -> dict[str, str]:
     return {name: re.sub(r"\s+", " ", shape).strip() for name, shape in found}
 
 
+#: Icons that may stand in every row of a list.  Their shapes are sent once a page: of
+#: a long list they were half.
+_IN_ROWS: Final = frozenset(
+    {
+        *("arrow-repeat", "box-arrow-up-right", "calendar-event", "check-lg", "clock"),
+        *("dash-lg", "envelope", "hourglass-split", "play", "slash-circle", "x-lg"),
+    }
+)
+
+
+@lru_cache
 def icon(name: str) -> Markup:
     """Return a Bootstrap icon, drawn inline: one page needs ten of two thousand.
 
     Raises:
         KeyError: Bootstrap has no such icon.
     """
-    shape = _icon_shapes()[name]
-    return Markup(  # noqa: S704  # the shape is from a package's file
-        f'<svg class="icon" viewBox="0 0 16 16" fill="currentColor" '
-        f'aria-hidden="true" focusable="false">{shape}</svg>'
+    if name in _IN_ROWS:
+        drawn = f'aria-hidden="true"><use href="#icon-{name}"/>'
+    else:
+        drawn = f'viewBox="0 0 16 16" aria-hidden="true">{_icon_shapes()[name]}'
+    return Markup(f'<svg class="icon" {drawn}</svg>')  # noqa: S704  # a package's file
+
+
+@lru_cache
+def row_icons() -> Markup:
+    """Return the shapes that icons in rows refer to; stands once in each page."""
+    shapes = (
+        f'<symbol id="icon-{name}" viewBox="0 0 16 16">{_icon_shapes()[name]}</symbol>'
+        for name in sorted(_IN_ROWS)
     )
+    drawn = f'<svg class="icon" aria-hidden="true">{"".join(shapes)}</svg>'
+    return Markup(f"<div hidden>{drawn}</div>")  # noqa: S704  # as above
 
 
 @lru_cache(maxsize=256)
@@ -162,6 +184,8 @@ def init_app(app: Flask) -> None:
     app.after_request(_finish)
     app.teardown_request(_end)
     app.url_defaults(_add_version)
-    app.jinja_env.globals.update(url_with=url_with, icon=icon, is_htmx=is_htmx)
+    app.jinja_env.globals.update(
+        url_with=url_with, icon=icon, row_icons=row_icons, is_htmx=is_htmx
+    )
     app.jinja_env.trim_blocks = True
     app.jinja_env.lstrip_blocks = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from typing import Final
+from uuid import UUID
 
 import pytest
 from flask import Flask
@@ -13,8 +14,11 @@ from sqlalchemy import Engine
 from bench.visits import visits
 from dashboard.operators.models import RoleName
 from tasks.db import sessions
+from tasks.models import Event, ExecutionState, Rule
 from tasks.storage import make_storage
 from tests.dashboard.conftest import Browser
+from tests.support import factories
+from tests.support.factories import NOW
 from tests.support.statements import statements
 from tests.support.twins import twin
 
@@ -60,6 +64,42 @@ def test_no_page_asks_much_or_is_large(
         wrong += [path for each in asked if _WRITES.match(each)]
     assert wrong == []
     assert seen >= MORE.keys()
+
+
+@pytest.mark.parametrize(
+    "path", ["/executions/", "/executions/?state=failed", "/scheduled/", "/events/"]
+)
+def test_a_full_page_of_a_list_is_not_large(
+    sqlite_engine: Engine,
+    app: Flask,
+    ids: Mapping[str, str],
+    log_in: Callable[..., Browser],
+    path: str,
+) -> None:
+    with sessions(sqlite_engine).begin() as session:
+        rule = session.get_one(Rule, UUID(ids["rule_id"]))
+        error = "The mail server said no: 550 5.1.1 there is no such mailbox here."
+        states = (ExecutionState.FAILED, ExecutionState.PENDING)
+        for number in range(240):
+            state = states[number % 2]
+            values = {"state": state, "error": error, "recipient": "anna@example.org"}
+            factories.execution(session, rule, **values)
+            factories.job(session, rule)
+            session.add(_event(rule))
+    answer = log_in(RoleName.ADMIN).get(path)
+    assert answer.text.count('<tr id="') == app.config["CARILLON"].page_size
+    assert len(answer.data) <= BYTES_MAX
+
+
+def _event(rule: Rule) -> Event:
+    return Event(
+        congregation_id=rule.congregation_id,
+        type="booking.confirmed",
+        podcast_id="show",
+        booking_id="b1",
+        source="test",
+        occurred_at=NOW,
+    )
 
 
 def test_every_page_is_visited(app: Flask, ids: Mapping[str, str]) -> None:
