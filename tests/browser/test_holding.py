@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 from playwright.sync_api import Page, expect
@@ -18,7 +19,7 @@ def _confirm(parish: Carillon, *guests: str) -> None:
         parish.call("POST", f"/bookings/{guest.lower()}/confirm")
 
 
-def _lift(page: Page, plan: str) -> None:
+def _lift(page: Page, plan: str | re.Pattern[str]) -> None:
     """Choose what becomes of what waits, and let it go."""
     page.get_by_label(plan).check()
     page.get_by_role("button", name="Lift the hold").click()
@@ -110,5 +111,6 @@ def test_a_rule_that_went_mad_is_held_until_somebody_has_seen_samples(
     samples = page.locator("ul.deeds")
     expect(samples).to_contain_text("Welcome: Clara")
     expect(samples).to_contain_text(f"clara{parish.guests_domain}")
-    _lift(page, "Send the 1 of use now")
+    # On a busy machine the hold may come before the first mails have left.
+    _lift(page, re.compile(r"Send the [123] of use now"))
     assert len(parish.letters(3)) == 3
