@@ -25,7 +25,7 @@ from tasks.models import (
     ScheduledJob,
 )
 from tasks.operations.matching import Matching, narrow, searched
-from tasks.operations.undoing_job_cancel import can_undo
+from tasks.operations.undoing_cancel import can_undo
 from tasks.saying import say
 
 

@@ -11,7 +11,14 @@ from sqlalchemy.orm import Session
 
 from tasks import doorbell
 from tasks.errors import Conflict, NotFound
-from tasks.models import Execution, ExecutionState, Reason, Replay
+from tasks.models import (
+    Execution,
+    ExecutionState,
+    JobState,
+    Reason,
+    Replay,
+    ScheduledJob,
+)
 from tasks.operations.audit import Actor, Subject, record
 from tasks.operations.executions import LANE
 from tasks.operations.matching import is_state
@@ -21,10 +28,10 @@ from tasks.saying import say
 UNDO_WITHIN: Final = timedelta(minutes=10)
 
 
-def can_undo(row: Execution, now: datetime) -> bool:
-    """Whether an operator cancelled an execution a moment ago."""
+def can_undo(row: Execution | ScheduledJob, now: datetime) -> bool:
+    """Whether an operator cancelled it a moment ago."""
     return (
-        row.state is ExecutionState.CANCELLED
+        row.state in {ExecutionState.CANCELLED, JobState.CANCELLED}
         and row.reason is Reason.OPERATOR
         and row.settled_at is not None
         and row.settled_at > now - UNDO_WITHIN

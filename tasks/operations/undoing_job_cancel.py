@@ -21,16 +21,6 @@ from tasks.operations.undoing_cancel import UNDO_WITHIN
 from tasks.saying import say
 
 
-def can_undo(row: ScheduledJob, now: datetime) -> bool:
-    """Whether an operator cancelled a job a moment ago."""
-    return (
-        row.state is JobState.CANCELLED
-        and row.reason is Reason.OPERATOR
-        and row.settled_at is not None
-        and row.settled_at > now - UNDO_WITHIN
-    )
-
-
 def undo_cancel_job(
     session: Session, job_id: UUID, actor: Actor, *, now: datetime
 ) -> bool:
