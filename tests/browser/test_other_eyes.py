@@ -1,4 +1,4 @@
-"""The console for other eyes: a wide window, colours of the reader's own, and paper."""
+"""The console for others: a wide window, a phone, colours of one's own, and paper."""
 
 from __future__ import annotations
 
@@ -122,3 +122,12 @@ def test_a_timeline_is_printed_with_its_times_and_nothing_to_press(
         assert right
         assert left["x"] + left["width"] <= right["x"]
         assert page.evaluate("document.documentElement.scrollWidth") <= 680
+
+
+def test_rows_can_be_acted_on_with_a_finger(chromium: Browser, demo_url: str) -> None:
+    phone = {"width": 390, "height": 844}
+    with _logged_in(chromium, demo_url, viewport=phone) as page:
+        for path in ("/scheduled/", "/executions/?state=failed"):
+            page.goto(path)
+            actions = page.locator("tbody .row-actions").first
+            expect(actions.locator("summary, button").first).to_be_visible()
