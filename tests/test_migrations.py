@@ -104,3 +104,31 @@ def test_rows_without_the_row_they_refer_to_stop_a_migration(sqlite_url: URL) ->
         migrations.upgrade(engine)
     assert not migrations.is_current(engine)
     engine.dispose()
+
+
+def test_keys_of_tenants_are_newer_than_the_other_indexes(postgres_url: URL) -> None:
+    """PostgreSQL checks foreign keys of a young table with the newest one alike."""
+    engine = make_engine(postgres_url)
+    migrations.upgrade(engine)
+    newest = text(
+        "SELECT DISTINCT ON (t.relname) t.relname, i.relname FROM pg_index"
+        " JOIN pg_class i ON i.oid = indexrelid JOIN pg_class t ON t.oid = indrelid"
+        " WHERE i.relnamespace = 'public'::regnamespace"
+        " ORDER BY t.relname, i.oid DESC"
+    )
+    with engine.connect() as connection:
+        found = dict(connection.execute(newest).all())
+    engine.dispose()
+    keyed = {
+        table.name
+        for table in Base.metadata.tables.values()
+        if any(index.name == _key_of(table.name) for index in table.indexes)
+    }
+    assert len(keyed) >= 30
+    assert {name: found[name] for name in keyed} == {
+        name: _key_of(name) for name in keyed
+    }
+
+
+def _key_of(table: str) -> str:
+    return f"uq_{table}_congregation_id_id"

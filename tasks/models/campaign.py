@@ -6,7 +6,7 @@ from datetime import date, datetime
 from enum import StrEnum
 from uuid import UUID
 
-from sqlalchemy import Date, Index, String, UniqueConstraint, text
+from sqlalchemy import Date, Index, String, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from tasks.clock import utcnow
@@ -16,6 +16,7 @@ from tasks.models.base import (
     Json,
     OfCongregation,
     PartOfCongregation,
+    tenant_key,
     within_congregation,
     word,
 )
@@ -55,7 +56,7 @@ class Campaign(OfCongregation, Base):
 
     __tablename__ = "campaigns"
     __table_args__ = (
-        UniqueConstraint("congregation_id", "id"),
+        tenant_key("campaigns"),
         Index(None, "congregation_id", "starts_on", "id"),
         # Two active ones at once would pause each other's work.
         Index(

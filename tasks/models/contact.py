@@ -15,6 +15,7 @@ from tasks.models.base import (
     Id,
     Json,
     OfCongregation,
+    tenant_key,
     within_congregation,
     word,
 )
@@ -34,7 +35,7 @@ class Contact(OfCongregation, Base):
     __tablename__ = "contacts"
     __table_args__ = (
         within_congregation("import_id", "contact_imports"),
-        UniqueConstraint("congregation_id", "id"),
+        tenant_key("contacts"),
         UniqueConstraint("congregation_id", "address"),
         Index(None, "import_id"),
     )
@@ -56,7 +57,7 @@ class ContactImport(OfCongregation, Base):
 
     __tablename__ = "contact_imports"
     __table_args__ = (
-        UniqueConstraint("congregation_id", "id"),
+        tenant_key("contact_imports"),
         Index(None, "congregation_id", "created_at", "id"),
         Index(None, "created_at", "id"),
     )

@@ -18,6 +18,7 @@ from tasks.models.base import (
     Id,
     OfCongregation,
     PartOfCongregation,
+    tenant_key,
     within_congregation,
     word,
 )
@@ -57,7 +58,7 @@ class WebhookMessage(OfCongregation, Base):
 
     __tablename__ = "webhook_messages"
     __table_args__ = (
-        UniqueConstraint("congregation_id", "id"),
+        tenant_key("webhook_messages"),
         UniqueConstraint("event_id"),
         within_congregation("event_id", "events", ondelete="CASCADE"),
     )
@@ -76,7 +77,7 @@ class Delivery(PartOfCongregation, Base):
     __table_args__ = (
         within_congregation("endpoint_id", "endpoints"),
         within_congregation("message_id", "webhook_messages", ondelete="CASCADE"),
-        UniqueConstraint("congregation_id", "id"),
+        tenant_key("deliveries"),
         UniqueConstraint("message_id", "endpoint_id"),
         Index(
             "ix_deliveries_due",

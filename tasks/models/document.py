@@ -21,6 +21,7 @@ from tasks.models.base import (
     Id,
     OfCongregation,
     PartOfCongregation,
+    tenant_key,
     within_congregation,
     word,
 )
@@ -62,7 +63,7 @@ class StoredFile(OfCongregation, Base):
 
     __tablename__ = "stored_files"
     __table_args__ = (
-        UniqueConstraint("congregation_id", "id"),
+        tenant_key("stored_files"),
         UniqueConstraint("congregation_id", "sha256"),
         Index(
             "ix_stored_files_waiting",
@@ -100,7 +101,7 @@ class BoardSection(OfCongregation, Base):
 
     __tablename__ = "board_sections"
     __table_args__ = (
-        UniqueConstraint("congregation_id", "id"),
+        tenant_key("board_sections"),
         UniqueConstraint("congregation_id", "name"),
     )
 
@@ -117,7 +118,7 @@ class Document(OfCongregation, Base):
     __table_args__ = (
         within_congregation("section_id", "board_sections"),
         within_congregation("file_id", "stored_files"),
-        UniqueConstraint("congregation_id", "id"),
+        tenant_key("documents"),
         Index(None, "congregation_id", "section_id", "position", "id"),
         Index(None, "congregation_id", "visible_until"),
         Index(None, "file_id"),

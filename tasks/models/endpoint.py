@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from enum import StrEnum
 
-from sqlalchemy import JSON, Index, String, UniqueConstraint
+from sqlalchemy import JSON, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from tasks.clock import utcnow
-from tasks.models.base import Base, Id, OfCongregation, word
+from tasks.models.base import Base, Id, OfCongregation, tenant_key, word
 
 
 class EndpointEnd(StrEnum):
@@ -25,7 +25,7 @@ class Endpoint(OfCongregation, Base):
 
     __tablename__ = "endpoints"
     __table_args__ = (
-        UniqueConstraint("congregation_id", "id"),
+        tenant_key("endpoints"),
         Index(None, "created_at", "id"),
     )
 

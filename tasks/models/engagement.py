@@ -16,6 +16,7 @@ from tasks.models.base import (
     Json,
     OfCongregation,
     PartOfCongregation,
+    tenant_key,
     within_congregation,
     word,
 )
@@ -64,7 +65,7 @@ class Agent(OfCongregation, Base):
 
     __tablename__ = "agents"
     __table_args__ = (
-        UniqueConstraint("congregation_id", "id"),
+        tenant_key("agents"),
         UniqueConstraint("congregation_id", "address"),
     )
 
@@ -87,7 +88,7 @@ class Engagement(OfCongregation, Base):
             ["congregation_id", "campaign"],
             ["outreach_campaigns.congregation_id", "outreach_campaigns.name"],
         ),
-        UniqueConstraint("congregation_id", "id"),
+        tenant_key("engagements"),
         UniqueConstraint("congregation_id", "agent_id", "contact_id"),
         # The sweep's cost does not grow with what was announced.
         Index(

@@ -17,6 +17,7 @@ from tasks.models.base import (
     Json,
     OfCongregation,
     PartOfCongregation,
+    tenant_key,
     within_congregation,
     word,
 )
@@ -27,7 +28,7 @@ class Event(OfCongregation, Base):
 
     __tablename__ = "events"
     __table_args__ = (
-        UniqueConstraint("congregation_id", "id"),
+        tenant_key("events"),
         UniqueConstraint("congregation_id", "external_id"),
         Index(None, "congregation_id", "created_at", "id"),
         Index(None, "created_at", "id"),

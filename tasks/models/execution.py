@@ -19,6 +19,7 @@ from tasks.models.base import (
     Id,
     Json,
     PartOfCongregation,
+    tenant_key,
     within_congregation,
     word,
 )
@@ -70,7 +71,7 @@ class Execution(PartOfCongregation, Base):
     __tablename__ = "executions"
     __table_args__ = (
         within_congregation("rule_id", "rules"),
-        UniqueConstraint("congregation_id", "id"),
+        tenant_key("executions"),
         UniqueConstraint("congregation_id", "idempotency_key"),
         Index(
             "ix_executions_due_fair",

@@ -6,13 +6,14 @@ from datetime import datetime
 from typing import Any, ClassVar, Final
 from uuid import UUID
 
-from sqlalchemy import Index, String, UniqueConstraint, text
+from sqlalchemy import Index, String, text
 from sqlalchemy.orm import Mapped, declared_attr, mapped_column
 
 from tasks.models.base import (
     Base,
     OfCongregation,
     PartOfCongregation,
+    tenant_key,
     within_congregation,
     word,
 )
@@ -33,7 +34,7 @@ class FailureGroup(OfCongregation, Base):
     __table_args__ = (
         within_congregation("rule_id", "rules"),
         within_congregation("endpoint_id", "endpoints"),
-        UniqueConstraint("congregation_id", "id"),
+        tenant_key("failure_groups"),
         Index(None, "last_at", "id"),
         Index(None, "congregation_id", "last_at", "id"),
         Index(None, "rule_id", "last_at"),

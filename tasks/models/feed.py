@@ -15,6 +15,7 @@ from tasks.models.base import (
     Id,
     Json,
     OfCongregation,
+    tenant_key,
     within_congregation,
 )
 
@@ -25,7 +26,7 @@ class Feed(OfCongregation, Base):
     __tablename__ = "feeds"
     __table_args__ = (
         within_congregation("podcast_id", "podcasts"),
-        UniqueConstraint("congregation_id", "id"),
+        tenant_key("feeds"),
         UniqueConstraint("congregation_id", "podcast_id"),
         Index(None, "due_at"),
     )

@@ -19,6 +19,7 @@ from tasks.models.base import (
     Id,
     OfCongregation,
     PartOfCongregation,
+    tenant_key,
     within_congregation,
     word,
 )
@@ -38,7 +39,7 @@ class Member(OfCongregation, Base):
 
     __tablename__ = "members"
     __table_args__ = (
-        UniqueConstraint("congregation_id", "id"),
+        tenant_key("members"),
         Index(None, "congregation_id", "search_name", "id"),
         Index(
             "ix_members_leaving",
@@ -92,7 +93,7 @@ class EmergencyContact(PartOfCongregation, Base):
     __tablename__ = "emergency_contacts"
     __table_args__ = (
         within_congregation("member_id", "members", ondelete="CASCADE"),
-        UniqueConstraint("congregation_id", "id"),
+        tenant_key("emergency_contacts"),
         Index(None, "member_id", "id"),
     )
 
@@ -110,7 +111,7 @@ class Group(OfCongregation, Base):
     __table_args__ = (
         within_congregation("responsible_id", "members"),
         within_congregation("deputy_id", "members"),
-        UniqueConstraint("congregation_id", "id"),
+        tenant_key("groups"),
         UniqueConstraint("congregation_id", "name"),
         UniqueConstraint("congregation_id", "responsible_id"),
         Index(None, "congregation_id", "deputy_id"),
@@ -147,7 +148,7 @@ class Account(OfCongregation, Base):
     __tablename__ = "accounts"
     __table_args__ = (
         within_congregation("member_id", "members"),
-        UniqueConstraint("congregation_id", "id"),
+        tenant_key("accounts"),
         UniqueConstraint("congregation_id", "email"),
         Index(None, "congregation_id", "member_id"),
     )
@@ -168,7 +169,7 @@ class Duty(OfCongregation, Base):
 
     __tablename__ = "duties"
     __table_args__ = (
-        UniqueConstraint("congregation_id", "id"),
+        tenant_key("duties"),
         UniqueConstraint("congregation_id", "key"),
     )
 
@@ -224,7 +225,7 @@ class Consent(PartOfCongregation, Base):
     __tablename__ = "consents"
     __table_args__ = (
         within_congregation("member_id", "members", ondelete="CASCADE"),
-        UniqueConstraint("congregation_id", "id"),
+        tenant_key("consents"),
         Index(None, "member_id", "kind"),
         Index(None, "withdrawn_at"),
     )

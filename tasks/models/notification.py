@@ -23,6 +23,7 @@ from tasks.models.base import (
     Json,
     OfCongregation,
     PartOfCongregation,
+    tenant_key,
     within_congregation,
     word,
 )
@@ -73,7 +74,7 @@ class Digest(OfCongregation, Base):
 
     __tablename__ = "digests"
     __table_args__ = (
-        UniqueConstraint("congregation_id", "id"),
+        tenant_key("digests"),
         Index(None, "congregation_id", "created_at", "id"),
         Index(None, "created_at"),
     )
@@ -90,7 +91,7 @@ class Notification(OfCongregation, Base):
     __table_args__ = (
         within_congregation("account_id", "accounts", ondelete="CASCADE"),
         within_congregation("digest_id", "digests", ondelete="CASCADE"),
-        UniqueConstraint("congregation_id", "id"),
+        tenant_key("notifications"),
         # More of the same takes the place of what still settles.
         Index(
             "uq_notifications_settling",
@@ -145,7 +146,7 @@ class DigestMail(PartOfCongregation, Base):
     __table_args__ = (
         within_congregation("digest_id", "digests", ondelete="CASCADE"),
         within_congregation("account_id", "accounts", ondelete="CASCADE"),
-        UniqueConstraint("congregation_id", "id"),
+        tenant_key("digest_mails"),
         UniqueConstraint("digest_id", "account_id"),
         Index(
             "ix_digest_mails_due",

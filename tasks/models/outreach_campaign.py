@@ -13,7 +13,7 @@ from sqlalchemy import Date, ForeignKey, Index, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from tasks.clock import utcnow
-from tasks.models.base import Base, Id, OfCongregation
+from tasks.models.base import Base, Id, OfCongregation, tenant_key
 
 #: A cap is at least 1: who wants none woken pauses the agent or the engagement.
 CAP_MAX: Final = 100_000
@@ -24,7 +24,7 @@ class OutreachCampaign(OfCongregation, Base):
 
     __tablename__ = "outreach_campaigns"
     __table_args__ = (
-        UniqueConstraint("congregation_id", "id"),
+        tenant_key("outreach_campaigns"),
         UniqueConstraint("congregation_id", "name"),
     )
 

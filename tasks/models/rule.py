@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from sqlalchemy import JSON, Index, String, UniqueConstraint
+from sqlalchemy import JSON, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from tasks.clock import utcnow
@@ -16,6 +16,7 @@ from tasks.models.base import (
     Id,
     Json,
     OfCongregation,
+    tenant_key,
     within_congregation,
     word,
 )
@@ -48,7 +49,7 @@ class Rule(OfCongregation, Base):
 
     __tablename__ = "rules"
     __table_args__ = (
-        UniqueConstraint("congregation_id", "id"),
+        tenant_key("rules"),
         Index(None, "congregation_id", "trigger_type"),
     )
 

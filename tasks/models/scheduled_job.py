@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import Index, String, UniqueConstraint, text
+from sqlalchemy import Index, String, text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from tasks.clock import utcnow
@@ -19,6 +19,7 @@ from tasks.models.base import (
     Id,
     Json,
     PartOfCongregation,
+    tenant_key,
     within_congregation,
     word,
 )
@@ -56,7 +57,7 @@ class ScheduledJob(PartOfCongregation, Base):
     __tablename__ = "scheduled_jobs"
     __table_args__ = (
         within_congregation("rule_id", "rules"),
-        UniqueConstraint("congregation_id", "id"),
+        tenant_key("scheduled_jobs"),
         # Unique among the living only: 14:00 -> 15:45 -> 14:00 must work.
         Index(
             "uq_scheduled_jobs_living",

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, String, UniqueConstraint
+from sqlalchemy import ForeignKey, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from tasks.clock import utcnow
@@ -16,6 +16,7 @@ from tasks.models.base import (
     Id,
     Json,
     OfCongregation,
+    tenant_key,
     within_congregation,
     word,
 )
@@ -34,7 +35,7 @@ class Source(OfCongregation, Base):
     __tablename__ = "sources"
     __table_args__ = (
         within_congregation("podcast_id", "podcasts"),
-        UniqueConstraint("congregation_id", "id"),
+        tenant_key("sources"),
     )
 
     id: Mapped[Id]

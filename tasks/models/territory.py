@@ -14,6 +14,7 @@ from tasks.models.base import (
     Base,
     Id,
     OfCongregation,
+    tenant_key,
     within_congregation,
     word,
 )
@@ -41,7 +42,7 @@ class Territory(OfCongregation, Base):
 
     __tablename__ = "territories"
     __table_args__ = (
-        UniqueConstraint("congregation_id", "id"),
+        tenant_key("territories"),
         UniqueConstraint("congregation_id", "number"),
     )
 
@@ -72,7 +73,7 @@ class Attribution(OfCongregation, Base):
         within_congregation("territory_id", "territories"),
         within_congregation("campaign_id", "campaigns"),
         within_congregation("paused_by_id", "campaigns"),
-        UniqueConstraint("congregation_id", "id"),
+        tenant_key("attributions"),
         Index(None, "congregation_id", "territory_id", "started_on"),
         Index(None, "congregation_id", "member_id", "started_on"),
         Index(None, "campaign_id"),

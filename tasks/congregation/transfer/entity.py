@@ -118,11 +118,11 @@ class Entity:
     def uniques(self) -> Sequence[Unique]:
         """What no two of its rows have in common, its id aside."""
         found = [self.identity] if not self.has_id and self.identity else []
-        for constraint in self.table.constraints:
-            if isinstance(constraint, UniqueConstraint):
-                names = tuple(c.name for c in constraint.columns if c.name != _TENANT)
-                if names != ("id",):
-                    found.append(names)
+        found.extend(
+            tuple(c.name for c in constraint.columns if c.name != _TENANT)
+            for constraint in self.table.constraints
+            if isinstance(constraint, UniqueConstraint)
+        )
         return [*(Unique(each) for each in found), *self.uniques_more]
 
     @property

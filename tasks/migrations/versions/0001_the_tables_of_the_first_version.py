@@ -192,9 +192,6 @@ def upgrade() -> None:
             "external_id",
             name=op.f("uq_events_congregation_id_external_id"),
         ),
-        sa.UniqueConstraint(
-            "congregation_id", "id", name=op.f("uq_events_congregation_id_id")
-        ),
     )
     with op.batch_alter_table("events", schema=None) as batch_op:
         batch_op.create_index(
@@ -222,6 +219,12 @@ def upgrade() -> None:
             postgresql_where=sa.text("guest_id IS NOT NULL"),
             sqlite_where=sa.text("guest_id IS NOT NULL"),
         )
+    op.create_index(
+        op.f("uq_events_congregation_id_id"),
+        "events",
+        ["congregation_id", "id"],
+        unique=True,
+    )
 
     op.create_table(
         "idempotency_records",
@@ -546,9 +549,6 @@ def upgrade() -> None:
             name=op.f("fk_rules_congregation_id"),
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_rules")),
-        sa.UniqueConstraint(
-            "congregation_id", "id", name=op.f("uq_rules_congregation_id_id")
-        ),
     )
     with op.batch_alter_table("rules", schema=None) as batch_op:
         batch_op.create_index(
@@ -556,6 +556,12 @@ def upgrade() -> None:
             ["congregation_id", "trigger_type"],
             unique=False,
         )
+    op.create_index(
+        op.f("uq_rules_congregation_id_id"),
+        "rules",
+        ["congregation_id", "id"],
+        unique=True,
+    )
 
     op.create_table(
         "rule_versions",
@@ -747,9 +753,6 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_executions")),
         sa.UniqueConstraint(
-            "congregation_id", "id", name=op.f("uq_executions_congregation_id_id")
-        ),
-        sa.UniqueConstraint(
             "congregation_id",
             "idempotency_key",
             name=op.f("uq_executions_congregation_id_idempotency_key"),
@@ -829,6 +832,12 @@ def upgrade() -> None:
             postgresql_where=sa.text("state = 'running'"),
             sqlite_where=sa.text("state = 'running'"),
         )
+    op.create_index(
+        op.f("uq_executions_congregation_id_id"),
+        "executions",
+        ["congregation_id", "id"],
+        unique=True,
+    )
 
     op.create_table(
         "scheduled_jobs",
@@ -857,9 +866,6 @@ def upgrade() -> None:
             name=op.f("fk_scheduled_jobs_congregation_id_rule_id"),
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_scheduled_jobs")),
-        sa.UniqueConstraint(
-            "congregation_id", "id", name=op.f("uq_scheduled_jobs_congregation_id_id")
-        ),
     )
     with op.batch_alter_table("scheduled_jobs", schema=None) as batch_op:
         batch_op.create_index(
@@ -917,6 +923,12 @@ def upgrade() -> None:
             postgresql_where=sa.text("state = 'pending'"),
             sqlite_where=sa.text("state = 'pending'"),
         )
+    op.create_index(
+        op.f("uq_scheduled_jobs_congregation_id_id"),
+        "scheduled_jobs",
+        ["congregation_id", "id"],
+        unique=True,
+    )
 
     op.create_table(
         "replays",
@@ -1045,10 +1057,13 @@ def upgrade() -> None:
             name=op.f("fk_sources_congregation_id"),
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_sources")),
-        sa.UniqueConstraint(
-            "congregation_id", "id", name=op.f("uq_sources_congregation_id_id")
-        ),
         sa.UniqueConstraint("token", name=op.f("uq_sources_token")),
+    )
+    op.create_index(
+        op.f("uq_sources_congregation_id_id"),
+        "sources",
+        ["congregation_id", "id"],
+        unique=True,
     )
     op.create_table(
         "source_calls",
@@ -1135,9 +1150,6 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_feeds")),
         sa.UniqueConstraint(
-            "congregation_id", "id", name=op.f("uq_feeds_congregation_id_id")
-        ),
-        sa.UniqueConstraint(
             "congregation_id",
             "podcast_id",
             name=op.f("uq_feeds_congregation_id_podcast_id"),
@@ -1145,6 +1157,12 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("feeds", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_feeds_due_at"), ["due_at"], unique=False)
+    op.create_index(
+        op.f("uq_feeds_congregation_id_id"),
+        "feeds",
+        ["congregation_id", "id"],
+        unique=True,
+    )
 
     op.create_table(
         "feed_items",
@@ -1256,14 +1274,15 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_outreach_campaigns")),
         sa.UniqueConstraint(
             "congregation_id",
-            "id",
-            name=op.f("uq_outreach_campaigns_congregation_id_id"),
-        ),
-        sa.UniqueConstraint(
-            "congregation_id",
             "name",
             name=op.f("uq_outreach_campaigns_congregation_id_name"),
         ),
+    )
+    op.create_index(
+        op.f("uq_outreach_campaigns_congregation_id_id"),
+        "outreach_campaigns",
+        ["congregation_id", "id"],
+        unique=True,
     )
     op.create_table(
         "outreach_tallies",
@@ -1302,9 +1321,12 @@ def upgrade() -> None:
         sa.UniqueConstraint(
             "congregation_id", "address", name=op.f("uq_agents_congregation_id_address")
         ),
-        sa.UniqueConstraint(
-            "congregation_id", "id", name=op.f("uq_agents_congregation_id_id")
-        ),
+    )
+    op.create_index(
+        op.f("uq_agents_congregation_id_id"),
+        "agents",
+        ["congregation_id", "id"],
+        unique=True,
     )
     op.create_table(
         "contact_imports",
@@ -1322,9 +1344,6 @@ def upgrade() -> None:
             name=op.f("fk_contact_imports_congregation_id"),
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_contact_imports")),
-        sa.UniqueConstraint(
-            "congregation_id", "id", name=op.f("uq_contact_imports_congregation_id_id")
-        ),
     )
     with op.batch_alter_table("contact_imports", schema=None) as batch_op:
         batch_op.create_index(
@@ -1337,6 +1356,12 @@ def upgrade() -> None:
             ["created_at", "id"],
             unique=False,
         )
+    op.create_index(
+        op.f("uq_contact_imports_congregation_id_id"),
+        "contact_imports",
+        ["congregation_id", "id"],
+        unique=True,
+    )
 
     op.create_table(
         "contact_import_lines",
@@ -1413,14 +1438,17 @@ def upgrade() -> None:
             "address",
             name=op.f("uq_contacts_congregation_id_address"),
         ),
-        sa.UniqueConstraint(
-            "congregation_id", "id", name=op.f("uq_contacts_congregation_id_id")
-        ),
     )
     with op.batch_alter_table("contacts", schema=None) as batch_op:
         batch_op.create_index(
             batch_op.f("ix_contacts_import_id"), ["import_id"], unique=False
         )
+    op.create_index(
+        op.f("uq_contacts_congregation_id_id"),
+        "contacts",
+        ["congregation_id", "id"],
+        unique=True,
+    )
 
     op.create_table(
         "engagements",
@@ -1489,9 +1517,6 @@ def upgrade() -> None:
             "contact_id",
             name=op.f("uq_engagements_congregation_id_agent_id_contact_id"),
         ),
-        sa.UniqueConstraint(
-            "congregation_id", "id", name=op.f("uq_engagements_congregation_id_id")
-        ),
     )
     with op.batch_alter_table("engagements", schema=None) as batch_op:
         batch_op.create_index(
@@ -1532,6 +1557,12 @@ def upgrade() -> None:
         batch_op.create_index(
             batch_op.f("ix_engagements_import_id"), ["import_id"], unique=False
         )
+    op.create_index(
+        op.f("uq_engagements_congregation_id_id"),
+        "engagements",
+        ["congregation_id", "id"],
+        unique=True,
+    )
 
     op.create_table(
         "engagement_messages",
@@ -1588,14 +1619,17 @@ def upgrade() -> None:
             name=op.f("fk_endpoints_congregation_id"),
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_endpoints")),
-        sa.UniqueConstraint(
-            "congregation_id", "id", name=op.f("uq_endpoints_congregation_id_id")
-        ),
     )
     with op.batch_alter_table("endpoints", schema=None) as batch_op:
         batch_op.create_index(
             batch_op.f("ix_endpoints_created_at_id"), ["created_at", "id"], unique=False
         )
+    op.create_index(
+        op.f("uq_endpoints_congregation_id_id"),
+        "endpoints",
+        ["congregation_id", "id"],
+        unique=True,
+    )
 
     op.create_table(
         "webhook_messages",
@@ -1617,10 +1651,13 @@ def upgrade() -> None:
             name=op.f("fk_webhook_messages_congregation_id"),
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_webhook_messages")),
-        sa.UniqueConstraint(
-            "congregation_id", "id", name=op.f("uq_webhook_messages_congregation_id_id")
-        ),
         sa.UniqueConstraint("event_id", name=op.f("uq_webhook_messages_event_id")),
+    )
+    op.create_index(
+        op.f("uq_webhook_messages_congregation_id_id"),
+        "webhook_messages",
+        ["congregation_id", "id"],
+        unique=True,
     )
     op.create_table(
         "deliveries",
@@ -1655,9 +1692,6 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_deliveries")),
         sa.UniqueConstraint(
-            "congregation_id", "id", name=op.f("uq_deliveries_congregation_id_id")
-        ),
-        sa.UniqueConstraint(
             "message_id",
             "endpoint_id",
             name=op.f("uq_deliveries_message_id_endpoint_id"),
@@ -1690,6 +1724,12 @@ def upgrade() -> None:
             postgresql_where=sa.text("state = 'running'"),
             sqlite_where=sa.text("state = 'running'"),
         )
+    op.create_index(
+        op.f("uq_deliveries_congregation_id_id"),
+        "deliveries",
+        ["congregation_id", "id"],
+        unique=True,
+    )
 
     op.create_table(
         "delivery_attempts",

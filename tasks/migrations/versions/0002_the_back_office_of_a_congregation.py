@@ -35,9 +35,6 @@ def upgrade() -> None:
             name=op.f("fk_campaigns_congregation_id"),
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_campaigns")),
-        sa.UniqueConstraint(
-            "congregation_id", "id", name=op.f("uq_campaigns_congregation_id_id")
-        ),
     )
     with op.batch_alter_table("campaigns", schema=None) as batch_op:
         batch_op.create_index(
@@ -59,6 +56,12 @@ def upgrade() -> None:
             postgresql_where=sa.text("activated_at IS NOT NULL AND ended_at IS NULL"),
             sqlite_where=sa.text("activated_at IS NOT NULL AND ended_at IS NULL"),
         )
+    op.create_index(
+        op.f("uq_campaigns_congregation_id_id"),
+        "campaigns",
+        ["congregation_id", "id"],
+        unique=True,
+    )
 
     op.create_table(
         "daily_runs",
@@ -89,11 +92,14 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_duties")),
         sa.UniqueConstraint(
-            "congregation_id", "id", name=op.f("uq_duties_congregation_id_id")
-        ),
-        sa.UniqueConstraint(
             "congregation_id", "key", name=op.f("uq_duties_congregation_id_key")
         ),
+    )
+    op.create_index(
+        op.f("uq_duties_congregation_id_id"),
+        "duties",
+        ["congregation_id", "id"],
+        unique=True,
     )
     op.create_table(
         "members",
@@ -129,9 +135,6 @@ def upgrade() -> None:
             name=op.f("fk_members_congregation_id"),
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_members")),
-        sa.UniqueConstraint(
-            "congregation_id", "id", name=op.f("uq_members_congregation_id_id")
-        ),
     )
     with op.batch_alter_table("members", schema=None) as batch_op:
         batch_op.create_index(
@@ -146,6 +149,12 @@ def upgrade() -> None:
             postgresql_where=sa.text("left_on IS NOT NULL AND anonymised_at IS NULL"),
             sqlite_where=sa.text("left_on IS NOT NULL AND anonymised_at IS NULL"),
         )
+    op.create_index(
+        op.f("uq_members_congregation_id_id"),
+        "members",
+        ["congregation_id", "id"],
+        unique=True,
+    )
 
     op.create_table(
         "territories",
@@ -164,13 +173,16 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_territories")),
         sa.UniqueConstraint(
-            "congregation_id", "id", name=op.f("uq_territories_congregation_id_id")
-        ),
-        sa.UniqueConstraint(
             "congregation_id",
             "number",
             name=op.f("uq_territories_congregation_id_number"),
         ),
+    )
+    op.create_index(
+        op.f("uq_territories_congregation_id_id"),
+        "territories",
+        ["congregation_id", "id"],
+        unique=True,
     )
     op.create_table(
         "accounts",
@@ -198,9 +210,6 @@ def upgrade() -> None:
         sa.UniqueConstraint(
             "congregation_id", "email", name=op.f("uq_accounts_congregation_id_email")
         ),
-        sa.UniqueConstraint(
-            "congregation_id", "id", name=op.f("uq_accounts_congregation_id_id")
-        ),
     )
     with op.batch_alter_table("accounts", schema=None) as batch_op:
         batch_op.create_index(
@@ -208,6 +217,12 @@ def upgrade() -> None:
             ["congregation_id", "member_id"],
             unique=False,
         )
+    op.create_index(
+        op.f("uq_accounts_congregation_id_id"),
+        "accounts",
+        ["congregation_id", "id"],
+        unique=True,
+    )
 
     op.create_table(
         "attributions",
@@ -251,9 +266,6 @@ def upgrade() -> None:
             name=op.f("fk_attributions_congregation_id"),
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_attributions")),
-        sa.UniqueConstraint(
-            "congregation_id", "id", name=op.f("uq_attributions_congregation_id_id")
-        ),
     )
     with op.batch_alter_table("attributions", schema=None) as batch_op:
         batch_op.create_index(
@@ -279,6 +291,12 @@ def upgrade() -> None:
         batch_op.create_index(
             batch_op.f("ix_attributions_paused_by_id"), ["paused_by_id"], unique=False
         )
+    op.create_index(
+        op.f("uq_attributions_congregation_id_id"),
+        "attributions",
+        ["congregation_id", "id"],
+        unique=True,
+    )
 
     op.create_table(
         "campaign_territories",
@@ -324,9 +342,6 @@ def upgrade() -> None:
             ondelete="CASCADE",
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_consents")),
-        sa.UniqueConstraint(
-            "congregation_id", "id", name=op.f("uq_consents_congregation_id_id")
-        ),
     )
     with op.batch_alter_table("consents", schema=None) as batch_op:
         batch_op.create_index(
@@ -337,6 +352,12 @@ def upgrade() -> None:
         batch_op.create_index(
             batch_op.f("ix_consents_withdrawn_at"), ["withdrawn_at"], unique=False
         )
+    op.create_index(
+        op.f("uq_consents_congregation_id_id"),
+        "consents",
+        ["congregation_id", "id"],
+        unique=True,
+    )
 
     op.create_table(
         "emergency_contacts",
@@ -353,11 +374,6 @@ def upgrade() -> None:
             ondelete="CASCADE",
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_emergency_contacts")),
-        sa.UniqueConstraint(
-            "congregation_id",
-            "id",
-            name=op.f("uq_emergency_contacts_congregation_id_id"),
-        ),
     )
     with op.batch_alter_table("emergency_contacts", schema=None) as batch_op:
         batch_op.create_index(
@@ -365,6 +381,12 @@ def upgrade() -> None:
             ["member_id", "id"],
             unique=False,
         )
+    op.create_index(
+        op.f("uq_emergency_contacts_congregation_id_id"),
+        "emergency_contacts",
+        ["congregation_id", "id"],
+        unique=True,
+    )
 
     op.create_table(
         "groups",
@@ -392,9 +414,6 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_groups")),
         sa.UniqueConstraint(
-            "congregation_id", "id", name=op.f("uq_groups_congregation_id_id")
-        ),
-        sa.UniqueConstraint(
             "congregation_id", "name", name=op.f("uq_groups_congregation_id_name")
         ),
         sa.UniqueConstraint(
@@ -409,6 +428,12 @@ def upgrade() -> None:
             ["congregation_id", "deputy_id"],
             unique=False,
         )
+    op.create_index(
+        op.f("uq_groups_congregation_id_id"),
+        "groups",
+        ["congregation_id", "id"],
+        unique=True,
+    )
 
     op.create_table(
         "account_duties",
@@ -593,9 +618,6 @@ def upgrade() -> None:
             name=op.f("fk_digests_congregation_id"),
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_digests")),
-        sa.UniqueConstraint(
-            "congregation_id", "id", name=op.f("uq_digests_congregation_id_id")
-        ),
     )
     with op.batch_alter_table("digests", schema=None) as batch_op:
         batch_op.create_index(
@@ -606,6 +628,12 @@ def upgrade() -> None:
         batch_op.create_index(
             batch_op.f("ix_digests_created_at"), ["created_at"], unique=False
         )
+    op.create_index(
+        op.f("uq_digests_congregation_id_id"),
+        "digests",
+        ["congregation_id", "id"],
+        unique=True,
+    )
 
     op.create_table(
         "digest_mails",
@@ -638,9 +666,6 @@ def upgrade() -> None:
             ondelete="CASCADE",
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_digest_mails")),
-        sa.UniqueConstraint(
-            "congregation_id", "id", name=op.f("uq_digest_mails_congregation_id_id")
-        ),
         sa.UniqueConstraint(
             "digest_id", "account_id", name=op.f("uq_digest_mails_digest_id_account_id")
         ),
@@ -677,6 +702,12 @@ def upgrade() -> None:
             postgresql_where=sa.text("state = 'running'"),
             sqlite_where=sa.text("state = 'running'"),
         )
+    op.create_index(
+        op.f("uq_digest_mails_congregation_id_id"),
+        "digest_mails",
+        ["congregation_id", "id"],
+        unique=True,
+    )
 
     op.create_table(
         "notification_preferences",
@@ -734,9 +765,6 @@ def upgrade() -> None:
             name=op.f("fk_notifications_congregation_id"),
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_notifications")),
-        sa.UniqueConstraint(
-            "congregation_id", "id", name=op.f("uq_notifications_congregation_id_id")
-        ),
     )
     with op.batch_alter_table("notifications", schema=None) as batch_op:
         batch_op.create_index(
@@ -762,6 +790,12 @@ def upgrade() -> None:
             postgresql_where=sa.text("state = 'pending'"),
             sqlite_where=sa.text("state = 'pending'"),
         )
+    op.create_index(
+        op.f("uq_notifications_congregation_id_id"),
+        "notifications",
+        ["congregation_id", "id"],
+        unique=True,
+    )
 
     op.create_table(
         "digest_items",
@@ -981,13 +1015,16 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_board_sections")),
         sa.UniqueConstraint(
-            "congregation_id", "id", name=op.f("uq_board_sections_congregation_id_id")
-        ),
-        sa.UniqueConstraint(
             "congregation_id",
             "name",
             name=op.f("uq_board_sections_congregation_id_name"),
         ),
+    )
+    op.create_index(
+        op.f("uq_board_sections_congregation_id_id"),
+        "board_sections",
+        ["congregation_id", "id"],
+        unique=True,
     )
     op.create_table(
         "loose_files",
@@ -1032,9 +1069,6 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_stored_files")),
         sa.UniqueConstraint(
-            "congregation_id", "id", name=op.f("uq_stored_files_congregation_id_id")
-        ),
-        sa.UniqueConstraint(
             "congregation_id",
             "sha256",
             name=op.f("uq_stored_files_congregation_id_sha256"),
@@ -1048,6 +1082,12 @@ def upgrade() -> None:
             postgresql_where=sa.text("thumbnail_state IN ('none', 'pending')"),
             sqlite_where=sa.text("thumbnail_state IN ('none', 'pending')"),
         )
+    op.create_index(
+        op.f("uq_stored_files_congregation_id_id"),
+        "stored_files",
+        ["congregation_id", "id"],
+        unique=True,
+    )
 
     op.create_table(
         "documents",
@@ -1083,9 +1123,6 @@ def upgrade() -> None:
             name=op.f("fk_documents_congregation_id"),
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_documents")),
-        sa.UniqueConstraint(
-            "congregation_id", "id", name=op.f("uq_documents_congregation_id_id")
-        ),
     )
     with op.batch_alter_table("documents", schema=None) as batch_op:
         batch_op.create_index(
@@ -1101,6 +1138,12 @@ def upgrade() -> None:
         batch_op.create_index(
             batch_op.f("ix_documents_file_id"), ["file_id"], unique=False
         )
+    op.create_index(
+        op.f("uq_documents_congregation_id_id"),
+        "documents",
+        ["congregation_id", "id"],
+        unique=True,
+    )
 
     op.create_table(
         "document_versions",
@@ -1202,9 +1245,6 @@ def upgrade() -> None:
             name=op.f("fk_failure_groups_congregation_id_rule_id"),
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_failure_groups")),
-        sa.UniqueConstraint(
-            "congregation_id", "id", name=op.f("uq_failure_groups_congregation_id_id")
-        ),
     )
     with op.batch_alter_table("failure_groups", schema=None) as batch_op:
         batch_op.create_index(
@@ -1220,6 +1260,12 @@ def upgrade() -> None:
             ["rule_id", "last_at"],
             unique=False,
         )
+    op.create_index(
+        op.f("uq_failure_groups_congregation_id_id"),
+        "failure_groups",
+        ["congregation_id", "id"],
+        unique=True,
+    )
 
     op.create_table(
         "failure_hours",
