@@ -58,8 +58,10 @@ def _promise() -> Promise | None:
         InvalidInput: ``bad_promise``.
     """
     try:
-        share = request.form.get("share", "")
-        return Promise(int(share), int(request.form["seconds"])) if share else None
+        if not (share := request.form.get("share", "")):
+            return None
+        by_mail = "by_mail" in request.form
+        return Promise(int(share), int(request.form["seconds"]), by_mail)
     except (ValueError, BadRequestKeyError) as error:
         told = say("Choose one of the offered shares and spans.")
         raise InvalidInput("bad_promise", told, field="share") from error

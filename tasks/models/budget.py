@@ -17,6 +17,8 @@ class _Promise:
 
     per_mille: Mapped[int]
     seconds: Mapped[int]  # one of the rollups' BOUNDS
+    #: Whether admins are told by mail, too; the first page warns anyway.
+    by_mail: Mapped[bool] = mapped_column(default=True)
     #: When admins were told that it is nearly used up; None: it is not.
     warned_at: Mapped[datetime | None]
     #: When they were told that it is broken; None: it is not.

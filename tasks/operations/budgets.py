@@ -26,10 +26,16 @@ class Promise:
 
     per_mille: int
     seconds: int
+    by_mail: bool = True  # admins are told by mail before it breaks
 
     def as_text(self) -> str:
-        """Return the promise in words."""
-        return f"{self.per_mille / 10:g} % within {self.seconds} seconds"
+        """Return the promise in words.
+
+        >>> Promise(950, 60, by_mail=False).as_text()
+        '95 % within 60 seconds, without mails'
+        """
+        mails = "" if self.by_mail else ", without mails"
+        return f"{self.per_mille / 10:g} % within {self.seconds} seconds{mails}"
 
 
 def set_rule_budget(
@@ -92,6 +98,7 @@ def _write(
         raise InvalidInput("bad_promise", told, field="share")
     budget = fresh if found is None else found
     budget.per_mille, budget.seconds = promise.per_mille, promise.seconds
+    budget.by_mail = promise.by_mail
     budget.warned_at, budget.updated_at = None, now
     session.add(budget)
     session.flush()

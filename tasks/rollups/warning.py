@@ -25,7 +25,7 @@ BETWEEN: Final = timedelta(hours=1)
 
 
 def look_at_budgets(session: Session, now: datetime) -> int:
-    """Mark budgets that are nearly used up or broken, and mail admins of it.
+    """Mark budgets that are nearly used up or broken, and mail admins where wished.
 
     Returns how many were newly marked.  Costs one look into two small tables where
     nobody has set a budget.  Caller commits.
@@ -51,7 +51,8 @@ def _mark(
     budget.warned_at = budget.warned_at or now
     if breaks:
         budget.broken_at = now
-    _tell(session, budget, worst, now)
+    if budget.by_mail:
+        _tell(session, budget, worst, now)
     return True
 
 

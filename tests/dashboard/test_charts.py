@@ -220,6 +220,12 @@ def test_a_budget_is_set_on_its_page_and_shown_when_it_burns(
         answer = as_operator.post(path, data=promise, follow_redirects=True)
         page = answer.get_data(as_text=True)
         assert "99 % are to begin within 1 min" in page
+        assert "Nobody is told by mail" in page
+        answer = as_operator.post(
+            path, data=promise | {"by_mail": "1"}, follow_redirects=True
+        )
+        page = answer.get_data(as_text=True)
+        assert "Admins are told by mail" in page
         assert "1 of 42 were late" in page
         assert "Broken" in page
     with Session(sqlite_engine) as session, session.begin():

@@ -147,6 +147,32 @@ def test_what_breaks_at_once_is_told_once(make_session: Sessions) -> None:
     assert len(_mails(make_session)) == 3
 
 
+def test_without_mails_it_is_marked_and_nobody_is_told(
+    make_session: Sessions,
+) -> None:
+    silent = Promise(950, 60, by_mail=False)
+    with make_session.begin() as session:
+        operator(session, "ada@example.org", "admin")
+        rule = factories.rule(session, factories.congregation(session)).id
+        set_rule_budget(session, rule, silent, ANNA, now=NOW)
+        set_lane_budget(session, "executions", "Executions", silent, ANNA, now=NOW)
+        _waited(session, rule, NOW, 50, 50)
+    for at in (timedelta(0), BETWEEN):
+        _sweep(make_session, NOW + at)
+    assert _mails(make_session) == []
+    with make_session.begin() as session:
+        for budget in (
+            session.get_one(RuleBudget, rule),
+            session.get_one(LaneBudget, "executions"),
+        ):
+            assert (budget.warned_at, budget.broken_at) == (NOW, NOW)
+        said = session.scalars(select(AuditEntry.summary)).all()
+        assert sum("seconds, without mails" in summary for summary in said) == 2
+        set_rule_budget(session, rule, MINUTE, ANNA, now=NOW + BETWEEN)
+    _sweep(make_session, NOW + BETWEEN)
+    assert [mail.path for mail in _mails(make_session)] == [f"/rules/{rule}"]
+
+
 def test_a_few_late_ones_alarm_nobody(make_session: Sessions) -> None:
     rule = _rule(make_session)
     with make_session.begin() as session:
