@@ -29,7 +29,7 @@ from tasks.models import (
     ScheduledJob,
 )
 from tasks.saying import say
-from tasks.webhooks.claiming import IN_FLIGHT_MAX, IS_RUNNING, TROUBLED_FROM
+from tasks.webhooks.room import IN_FLIGHT_MAX, IS_RUNNING, TROUBLED_FROM
 
 Waiting = Execution | ScheduledJob | Delivery | DigestMail | Notification
 #: How a verdict begins that puts an execution off.

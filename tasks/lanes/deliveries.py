@@ -25,7 +25,8 @@ from tasks.executing.hosts import PATIENCE
 from tasks.executing.recording import Ended, patiently
 from tasks.lane import COUNT_CAP, Backlog, Bench
 from tasks.models.delivery import Delivery
-from tasks.webhooks.claiming import IS_PENDING, Held, claim, host_of_url
+from tasks.webhooks.claiming import Held, claim, host_of_url
+from tasks.webhooks.room import IS_PENDING
 from tasks.webhooks.settling import Acted, settle
 from tasks.window import Window
 

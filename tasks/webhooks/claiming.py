@@ -7,34 +7,23 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import case, func, literal_column, select, true, update
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from tasks.automation.actions.base import Letter
 from tasks.bulk import among
 from tasks.executing.hosts import host_of
-from tasks.holds.looking import Closed, closed
+from tasks.holds.looking import closed
 from tasks.lane import Bench
 from tasks.models.delivery import Delivery, WebhookMessage
 from tasks.models.endpoint import Endpoint
 from tasks.models.hold import Channel
+from tasks.webhooks.room import IS_PENDING, room
 
 #: Longer than the whole of one attempt, which ends within twenty seconds.
 LEASE: Final = timedelta(seconds=60)
-#: So many attempts may be under way to one endpoint, in all workers together.  Two
-#: workers that claim in the same instant may go beyond it for once.
-IN_FLIGHT_MAX: Final = 8
-#: After so many failures in a row an endpoint gets one attempt at a time, until one
-#: of them arrives.
-TROUBLED_FROM: Final = 3
-#: Endpoints that share one claim; with more of them, a random choice takes turns.
-SHARING_MAX: Final = 50
-
 #: Hosts that hang may have taken all that one look finds; then it looks again.
 _ROUNDS: Final = 4
-
-IS_PENDING: Final = Delivery.state == literal_column("'pending'")
-IS_RUNNING: Final = Delivery.state == literal_column("'running'")
 
 
 class Held(NamedTuple):
@@ -64,12 +53,12 @@ def claim(session: Session, bench: Bench, *, limit: int) -> list[Held]:
 
 def _chosen(session: Session, now: datetime, limit: int) -> list[tuple[UUID, Endpoint]]:
     held = closed(session, Channel.DELIVERIES, now)
-    room = [] if held.everything else _room(session, now, held)
-    if not room:
+    free = [] if held.everything else room(session, now, held, limit)
+    if not free:
         return []
-    share = max(1, limit // len(room))
+    share = max(1, limit // len(free))
     found: list[tuple[UUID, Endpoint]] = []
-    for endpoint, n_free in room:
+    for endpoint, n_free in free:
         n_wanted = min(n_free, share, limit - len(found))
         due = _due(session, endpoint.id, now, n_wanted)
         found += [(id_, endpoint) for id_ in due]
@@ -106,34 +95,6 @@ def _within_hosts(
 def host_of_url(url: str) -> str:
     """Return the name by which a process knows where an address leads."""
     return host_of("webhook", {"url": url})
-
-
-def _room(
-    session: Session, now: datetime, held: Closed
-) -> Sequence[tuple[Endpoint, int]]:
-    """Return endpoints with something due, and how many attempts each may begin."""
-    under_way = (
-        select(Delivery.endpoint_id, func.count().label("n"))
-        .where(IS_RUNNING)
-        .group_by(Delivery.endpoint_id)
-        .subquery()
-    )
-    is_troubled = Endpoint.failures >= TROUBLED_FROM
-    free = case((is_troubled, 1), else_=IN_FLIGHT_MAX) - func.coalesce(under_way.c.n, 0)
-    due = select(Delivery.id).where(
-        Delivery.endpoint_id == Endpoint.id, IS_PENDING, Delivery.run_at <= now
-    )
-    is_open = Endpoint.congregation_id.not_in(held.congregations)
-    rows = session.execute(
-        select(Endpoint, free)
-        .outerjoin(under_way, under_way.c.endpoint_id == Endpoint.id)
-        .where(Endpoint.enabled, Endpoint.deleted_at.is_(None), due.exists(), free > 0)
-        .where(is_open if held.congregations else true())
-        .order_by(func.random())
-        .limit(SHARING_MAX)
-        .execution_options(populate_existing=True)
-    )
-    return [(endpoint, n_free) for endpoint, n_free in rows]
 
 
 def _due(

@@ -17,8 +17,8 @@ from tasks.models.reason import SENTENCES, Reason
 from tasks.models.rollup import EndedKind
 from tasks.rollups.ended import note_ended
 from tasks.rollups.rescued import note_rescued
-from tasks.webhooks.claiming import IS_RUNNING
 from tasks.webhooks.fanout import LANE
+from tasks.webhooks.room import IS_RUNNING
 
 #: A delivery that was under way in so many workers when they died is not tried again.
 CRASHES_MAX: Final = 10

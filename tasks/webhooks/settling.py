@@ -18,9 +18,10 @@ from tasks.models.endpoint import Endpoint, EndpointEnd
 from tasks.models.reason import Reason
 from tasks.models.rollup import EndedKind
 from tasks.rollups.ended import note_ended
-from tasks.webhooks.claiming import IS_RUNNING, Held
+from tasks.webhooks.claiming import Held
 from tasks.webhooks.health import give_up, note_failure, note_success
 from tasks.webhooks.judging import Verdict, judge
+from tasks.webhooks.room import IS_RUNNING
 
 _ERROR_MAX: Final = 500
 _RESPONSE_MAX: Final = 2_000

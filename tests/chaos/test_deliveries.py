@@ -13,11 +13,10 @@ from tasks.automation import AutomationEvent, emit_events
 from tasks.clock import utcnow
 from tasks.models import Delivery, DeliveryState, Event, OutboxEntry, Rule
 from tasks.operations.audit import SYSTEM
-from tasks.registry import lane
 from tasks.secrets import SecretBox
-from tasks.webhooks.claiming import IN_FLIGHT_MAX
 from tasks.webhooks.endpoint_fields import EndpointChange
 from tasks.webhooks.endpoints import add_endpoint
+from tasks.webhooks.room import IN_FLIGHT_MAX
 from tests.chaos.harness import CALM, Installation
 from tests.chaos.tiers import IS_SHORT, TIER
 from tests.support.hook_sink import Hook, Reply
@@ -25,8 +24,6 @@ from tests.support.processes import until
 
 PATH = "/endpoint"
 N_EVENTS = 60 if IS_SHORT else 1_000
-#: Threads that claim in the same instant do not see each other's attempts.
-UNDER_WAY_MAX = lane("deliveries").workers * IN_FLIGHT_MAX
 
 
 @pytest.mark.timeout(TIER.timeout)
@@ -39,7 +36,7 @@ def test_a_worker_that_is_killed_while_it_delivers_repeats_few_and_loses_none(
     (victim,) = system.start(**CALM)
     until(lambda: len(_heard(system)) >= IN_FLIGHT_MAX, 60, 0.01)
     system.kill(victim)
-    assert _n_in(system, DeliveryState.RUNNING) <= UNDER_WAY_MAX
+    assert _n_in(system, DeliveryState.RUNNING) <= IN_FLIGHT_MAX
     _let_leases_lapse(system)
     system.start(**CALM)
     until(lambda: _n_in(system, DeliveryState.DELIVERED) == N_EVENTS, TIER.timeout, 0.1)
@@ -51,7 +48,7 @@ def test_a_worker_that_is_killed_while_it_delivers_repeats_few_and_loses_none(
         assert session.scalar(select(func.count()).select_from(OutboxEntry)) == 0
     times = Counter(hook.headers["webhook-id"] for hook in heard)
     assert set(times) == ids
-    assert len(heard) - N_EVENTS <= UNDER_WAY_MAX
+    assert len(heard) - N_EVENTS <= IN_FLIGHT_MAX
     bodies: defaultdict[str, set[bytes]] = defaultdict(set)
     for hook in heard:
         bodies[hook.headers["webhook-id"]].add(hook.body)

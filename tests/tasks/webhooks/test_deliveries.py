@@ -27,10 +27,11 @@ from tasks.models import (
     EndpointEnd,
     Reason,
 )
-from tasks.webhooks.claiming import IN_FLIGHT_MAX, LEASE, claim, host_of_url
+from tasks.webhooks.claiming import LEASE, claim, host_of_url
 from tasks.webhooks.endpoints import disable, enable, remove
 from tasks.webhooks.health import OFF_AFTER
 from tasks.webhooks.rescuing import CRASHES_MAX
+from tasks.webhooks.room import IN_FLIGHT_MAX
 from tasks.webhooks.rotating import ROTATION, rotate_secret
 from tasks.webhooks.settling import Acted, settle
 from tasks.webhooks.testing import send_test

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import Engine, event, func, select
 
 from tasks.automation import AutomationEvent, emit_events
 from tasks.automation.actions.base import Done, Letter, Outcome, TryAgain
@@ -23,8 +24,10 @@ from tasks.models import (
     OutboxEntry,
     WebhookMessage,
 )
+from tasks.webhooks.claiming import claim
 from tasks.webhooks.endpoints import disable, enable
 from tasks.webhooks.replays import replay_span
+from tasks.webhooks.room import IN_FLIGHT_MAX
 from tasks.webhooks.testing import send_test
 from tests.support.many import do_all
 from tests.tasks.webhooks.conftest import ACTOR, Desk
@@ -109,6 +112,43 @@ def test_an_operator_who_switches_meanwhile_ties_no_knot(desk: Desk) -> None:
         fanout.sweep(bench, 100)
         deliveries.sweep(bench, 100)
     assert [row.state for row in desk.deliveries()] == [DeliveryState.DELIVERED] * 60
+
+
+def waits_in_line(engine: Engine) -> threading.Event:
+    """Return what is set when another thread is about to wait for our claim."""
+    ours, waits = threading.get_ident(), threading.Event()
+
+    def note(_c: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        is_line = statement.startswith("BEGIN") or "pg_advisory_xact_lock" in statement
+        if is_line and threading.get_ident() != ours:
+            waits.set()
+
+    event.listen(engine, "before_cursor_execute", note)
+    return waits
+
+
+def test_two_that_claim_at_once_give_an_endpoint_no_more_than_its_share(
+    desk: Desk, engine: Engine
+) -> None:
+    desk.endpoint("/a")
+    desk.endpoint("/b")
+    report(desk, 2 * IN_FLIGHT_MAX)
+    desk.fan_out()
+    waits = waits_in_line(engine)
+
+    def take(limit: int) -> list[str]:
+        with desk.begin() as session:
+            held = claim(session, desk.bench(), limit=limit)
+            return [each.letter.url[-2:] for each in held]
+
+    with ThreadPoolExecutor(1) as pool:
+        with desk.begin() as session:
+            first = claim(session, desk.bench(), limit=IN_FLIGHT_MAX)
+            second = pool.submit(take, 100)
+            assert waits.wait(10)
+        both = [each.letter.url[-2:] for each in first] + second.result(60)
+    assert Counter(both) == {"/a": IN_FLIGHT_MAX, "/b": IN_FLIGHT_MAX}
+    assert take(100) == []
 
 
 def test_what_was_told_is_forgotten_with_the_rest_of_the_history(desk: Desk) -> None:
