@@ -1,11 +1,11 @@
-"""A congregation that has some of everything that travels, and where it comes from."""
+"""Archives of a congregation: exported, checked and taken in by the lane."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -15,45 +15,18 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tasks.automation.actions.base import Effects
-from tasks.congregation.addresses.perimeters import read_geojson
 from tasks.congregation.transfer import starting
 from tasks.congregation.transfer.entities import ENTITIES
 from tasks.lane import Bench
 from tasks.lanes import data_transfer
-from tasks.models import (
-    Account,
-    AccountDuty,
-    Attribution,
-    Campaign,
-    CampaignTerritory,
-    Consent,
-    Duty,
-    EmergencyContact,
-    Erased,
-    Erasure,
-    Gender,
-    Group,
-    GroupMember,
-    Member,
-    Territory,
-    TerritoryKind,
-    Transfer,
-    TransferKind,
-    new_id,
-)
-from tasks.models.address import Address, AddressArea
-from tasks.models.document import BoardSection, Document, DocumentVersion, StoredFile
+from tasks.models import Transfer, TransferKind, new_id
 from tasks.models.long_job import LongJobState
-from tasks.models.notification import NotificationPreference
 from tasks.operations.audit import Actor
 from tasks.storage.local import LocalStorage
 from tests.support.factories import NOW
 from tests.support.fakes import FakePost
 
 ANNA = Actor("anna@example.org")
-TRIANGLE = '{"type": "Polygon", "coordinates": [[[6, 48], [7, 48], [7, 49], [6, 48]]]}'
-PDF_ONE = b"%PDF-1.4 one"
-PDF_TWO = b"%PDF-1.4 two"
 Begin = Callable[[], AbstractContextManager[Session]]
 
 
@@ -62,171 +35,6 @@ def bench(
 ) -> Bench:
     post = FakePost()
     return Bench(begin, clock, Effects(post, post), storage=LocalStorage(folder))
-
-
-def fill(session: Session, of: UUID, storage: LocalStorage) -> None:
-    """Add some of everything that travels."""
-    ids = {name: new_id() for name in ("ada", "bob", "gone", "group", "duty", "t", "c")}
-    tenant: dict[str, Any] = {"congregation_id": of}
-    day = date(2026, 1, 5)
-    session.add_all(
-        [
-            Member(
-                **tenant,
-                id=ids["ada"],
-                first_name="Ada",
-                last_name="Löwe",
-                search_name="lowe ada",
-                gender=Gender.FEMALE,
-                birth_date=date(1980, 2, 29),
-                email="ada@example.org",
-                notes="Ä\n\"quoted\" 'and' \\ more",
-                is_elder=True,
-            ),
-            Member(
-                **tenant,
-                id=ids["bob"],
-                first_name="Bob",
-                last_name="Kaya",
-                search_name="kaya bob",
-                left_on=day,
-                hold_until=day + timedelta(days=400),
-                noticed_at=NOW,
-            ),
-            Member(
-                **tenant,
-                id=ids["gone"],
-                first_name="Former member",
-                last_name="#12",
-                search_name="#12 former member",
-                anonymised_at=NOW,
-            ),
-            Territory(
-                **tenant,
-                id=ids["t"],
-                number="7a",
-                kind=TerritoryKind.PHONE,
-                name="Harbour",
-            ),
-            Duty(**tenant, id=ids["duty"], key="board_validator", name="Board"),
-            Campaign(
-                **tenant,
-                id=ids["c"],
-                name="Spring",
-                starts_on=day,
-                ends_on=day + timedelta(days=20),
-                activated_at=NOW,
-                report={"paused": 1, "pairs": ["ä"]},
-            ),
-            AddressArea(
-                **tenant,
-                postcodes=["54000"],
-                perimeter=read_geojson(TRIANGLE),
-            ),
-            Address(
-                **tenant,
-                key="54395 rue haute 1",
-                number="1",
-                street="Rue Haute",
-                insee="54395",
-                lat=48.69,
-                lon=6.18,
-                is_hand_placed=True,
-            ),
-            Erasure(
-                **tenant,
-                entity_type=Erased.MEMBER,
-                entity_id=ids["gone"],
-                requested_by="anna@example.org",
-                requested_at=NOW,
-                completed_at=NOW,
-            ),
-        ]
-    )
-    session.flush()
-    account = Account(**tenant, email="ada@example.org", member_id=ids["ada"])
-    section = BoardSection(**tenant, name="Rosters")
-    group = Group(
-        **tenant,
-        id=ids["group"],
-        name="North",
-        responsible_id=ids["ada"],
-        deputy_id=ids["bob"],
-    )
-    session.add_all([account, section, group])
-    session.flush()
-    session.add_all(
-        [
-            EmergencyContact(**tenant, member_id=ids["ada"], name="Cleo", phone="112"),
-            GroupMember(**tenant, member_id=ids["bob"], group_id=ids["group"]),
-            AccountDuty(**tenant, account_id=account.id, duty_id=ids["duty"]),
-            NotificationPreference(
-                **tenant, account_id=account.id, pattern="document.*", enabled=False
-            ),
-            Consent(
-                **tenant, member_id=ids["ada"], kind="email", given_at=NOW, ip="::1"
-            ),
-            CampaignTerritory(**tenant, campaign_id=ids["c"], territory_id=ids["t"]),
-            Attribution(
-                **tenant,
-                territory_id=ids["t"],
-                member_id=ids["ada"],
-                started_on=day,
-                due_on=day + timedelta(days=90),
-                paused_on=day,
-                paused_by_id=ids["c"],
-            ),
-            Attribution(
-                **tenant,
-                territory_id=ids["t"],
-                member_id=ids["bob"],
-                campaign_id=ids["c"],
-                started_on=day,
-                ended_on=day,
-                due_on=day,
-            ),
-        ]
-    )
-    _add_documents(session, of, section.id, storage)
-    session.flush()
-
-
-def _add_documents(
-    session: Session, of: UUID, section_id: UUID, storage: LocalStorage
-) -> None:
-    files = []
-    for content in (PDF_ONE, PDF_TWO):
-        key = f"{of}/board/{new_id()}.pdf"
-        stored = storage.put(key, BytesIO(content), limit=100)
-        file = StoredFile(
-            congregation_id=of, sha256=stored.sha256, size=stored.size, key=key
-        )
-        files.append(file)
-        session.add(file)
-    session.flush()
-    document = Document(
-        congregation_id=of,
-        section_id=section_id,
-        title="Duty Roster",
-        search_title="duty roster",
-        file_id=files[1].id,
-        filename="roster.pdf",
-        number=2,
-        visible_until=date(2026, 12, 31),
-    )
-    session.add(document)
-    session.flush()
-    for number, file in enumerate(files, 1):
-        session.add(
-            DocumentVersion(
-                congregation_id=of,
-                document_id=document.id,
-                number=number,
-                file_id=file.id,
-                filename="roster.pdf",
-                uploaded_by="anna@example.org",
-            )
-        )
 
 
 def on_its_way(session: Session, of: UUID, mark: str) -> dict[str, str]:

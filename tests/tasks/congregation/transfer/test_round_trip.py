@@ -13,7 +13,7 @@ from tasks.models import Base, Event, ExternalRef, Member, OutboxEntry
 from tasks.models.document import LooseFile, StoredFile
 from tasks.models.long_job import LongJobState
 from tasks.storage.local import LocalStorage
-from tests.support import factories
+from tests.support import factories, travelling_rows
 from tests.support import transfer_rows as rows
 from tests.support.transfer_rows import Begin
 
@@ -42,7 +42,7 @@ def test_a_congregation_goes_out_and_comes_in_equal_apart_from_ids(
         one = factories.congregation(session, "one")
         two = factories.congregation(session, "two")
         three = factories.congregation(session, "three")
-        rows.fill(session, one, storage)
+        travelling_rows.fill(session, one, storage)
     at = rows.bench(begin, tmp_path / "files")
     exported, archive = rows.export(at, one)
     assert exported.report["warnings"] == []
@@ -67,7 +67,7 @@ def test_an_archive_that_comes_twice_changes_nothing_and_then_updates(
     with begin() as session:
         one = factories.congregation(session, "one")
         two = factories.congregation(session, "two")
-        rows.fill(session, one, LocalStorage(tmp_path / "files"))
+        travelling_rows.fill(session, one, LocalStorage(tmp_path / "files"))
     at = rows.bench(begin, tmp_path / "files")
     rows.take_over(at, two, rows.export(at, one)[1])
     again = rows.check(at, two, rows.export(at, one)[1])
@@ -97,7 +97,7 @@ def test_a_transfer_tells_rules_and_endpoints_what_it_did(
     with begin() as session:
         one = factories.congregation(session, "one")
         two = factories.congregation(session, "two")
-        rows.fill(session, one, LocalStorage(tmp_path / "files"))
+        travelling_rows.fill(session, one, LocalStorage(tmp_path / "files"))
     at = rows.bench(begin, tmp_path / "files")
     rows.take_over(at, two, rows.export(at, one)[1])
     with begin() as session:
