@@ -14,6 +14,7 @@ from dashboard.events.forms import EventFilterForm
 from dashboard.executions import lines as execution_lines
 from dashboard.executions.forms import ExecutionFilter
 from dashboard.exports import columns
+from dashboard.exports.keeping_sources import KEEPING_SOURCES
 from dashboard.exports.office_sources import OFFICE_SOURCES
 from dashboard.exports.plain_sources import PLAIN_SOURCES
 from dashboard.exports.source import Args, Source
@@ -100,4 +101,5 @@ SOURCES: Final[Mapping[str, Callable[[Session, datetime, Args], Source]]] = {
     "deliveries": _deliveries,
     **PLAIN_SOURCES,
     **OFFICE_SOURCES,
+    **KEEPING_SOURCES,
 }

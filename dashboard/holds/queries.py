@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import Select, select
+from sqlalchemy import ColumnElement, Select, select
 from sqlalchemy.orm import Session
 
 from dashboard.executions.lines import Line as Execution
@@ -83,9 +83,22 @@ def active_lines(session: Session, now: datetime, limit: int) -> list[Line]:
     return [Line(*row) for row in rows]
 
 
-def page(session: Session, now: datetime, cursor: str | None, limit: int) -> Page[Line]:
+def ended(
+    session: Session, conditions: Sequence[ColumnElement[bool]], now: datetime
+) -> Select[*tuple[Any, ...]]:
+    """Select the holds that have ended, in the order of ``Line``'s fields."""
+    return _lines().where(~holds_now(now), seen_by(session), *conditions)
+
+
+def page(
+    session: Session,
+    conditions: Sequence[ColumnElement[bool]],
+    now: datetime,
+    cursor: str | None,
+    limit: int,
+) -> Page[Line]:
     """Return a page of the holds that have ended, newest first."""
-    wanted = _lines().where(~holds_now(now), seen_by(session))
+    wanted = ended(session, conditions, now)
     found = paginate(session, wanted, (Hold.id.desc(),), cursor, limit)
     rows = [Line(*row) for row in found.rows]
     return Page(rows, found.next_cursor, found.previous_cursor)

@@ -22,7 +22,9 @@ from dashboard.extensions import db
 from dashboard.holds import queries
 from dashboard.holds.banner import give
 from dashboard.holds.choosing import MINUTES_USUAL, chosen
+from dashboard.holds.filters import HoldFilter
 from dashboard.holds.forms import HoldForm
+from dashboard.search.views import explains
 from dashboard.security import actor, current_operator, require
 from dashboard.web import render
 from tasks.clock import utcnow
@@ -42,14 +44,17 @@ bp.record_once(give)
 
 
 @bp.get("/")
+@explains("holds")
 def index() -> str:
     """List what is held now, and below it the holds that have ended."""
     session, now = db.session(), utcnow()
+    form, cursor = HoldFilter.read(request.args), request.args.get("cursor")
     limit = current_app.config["CARILLON"].page_size
     return render(
         "holds/list.html",
         lines=queries.active_lines(session, now, queries.ACTIVE_MAX),
-        page=queries.page(session, now, request.args.get("cursor"), limit),
+        page=queries.page(session, form.conditions(now), now, cursor, limit),
+        form=form,
     )
 
 

@@ -10,7 +10,9 @@ from flask.typing import ResponseReturnValue
 from dashboard.extensions import db
 from dashboard.filters import plural
 from dashboard.outreach import queries
+from dashboard.outreach.filters import AgentFilter
 from dashboard.outreach.views import bp
+from dashboard.search.views import explains
 from dashboard.security import actor, require
 from dashboard.web import render
 from tasks.clock import utcnow
@@ -20,14 +22,16 @@ from tasks.saying import say
 
 
 @bp.get("/agents")
+@explains("agents")
 def agents() -> str:
     """List agents by address."""
+    form = AgentFilter.read(request.args)
     limit = current_app.config["CARILLON"].page_size
-    cursor = request.args.get("cursor")
     session, now = db.session(), utcnow()
-    page = queries.agents(session, now, cursor, limit)
+    wanted, cursor = form.conditions(now), request.args.get("cursor")
+    page = queries.agents(session, wanted, now, cursor, limit)
     usage = of_agents(session, [row.agent for row in page.rows], now)
-    return render("outreach/agents.html", page=page, usage=usage)
+    return render("outreach/agents.html", page=page, form=form, usage=usage)
 
 
 @bp.post("/agents/<uuid:agent_id>/pause")

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import Select, select
+from sqlalchemy import ColumnElement, Select, select
 from sqlalchemy.orm import Session
 
 from dashboard.paging import Page, paginate
@@ -31,11 +31,15 @@ class CampaignRow:
 
 
 def campaigns(
-    session: Session, now: datetime, cursor: str | None, limit: int
+    session: Session,
+    conditions: Sequence[ColumnElement[bool]],
+    now: datetime,
+    cursor: str | None,
+    limit: int,
 ) -> Page[CampaignRow]:
     """Return a page of campaigns, newest first."""
     newest = [OutreachCampaign.id.desc()]
-    page = paginate(session, _named(), newest, cursor, limit)
+    page = paginate(session, selected(conditions), newest, cursor, limit)
     used = of_campaigns(session, [row[0] for row in page.rows], now)
     rows = [CampaignRow(row[0], row[1], used[row[0].id]) for row in page.rows]
     return Page(rows, page.next_cursor, page.previous_cursor)
@@ -47,7 +51,7 @@ def campaign(session: Session, campaign_id: UUID, now: datetime) -> CampaignRow:
     Raises:
         NotFound: the session sees none.
     """
-    statement = _named().where(OutreachCampaign.id == campaign_id)
+    statement = selected([OutreachCampaign.id == campaign_id])
     found = session.execute(statement).one_or_none()
     if found is None:
         raise NotFound("unknown_campaign", say("There is no such campaign."))
@@ -74,7 +78,12 @@ def house(session: Session, slug: str) -> Congregation:
     return found
 
 
-def _named() -> Select[OutreachCampaign, str]:
-    return select(OutreachCampaign, Congregation.name).join(
-        Congregation, Congregation.id == OutreachCampaign.congregation_id
+def selected(
+    conditions: Sequence[ColumnElement[bool]],
+) -> Select[OutreachCampaign, str]:
+    """Select campaigns with their congregation's names."""
+    return (
+        select(OutreachCampaign, Congregation.name)
+        .join(Congregation, Congregation.id == OutreachCampaign.congregation_id)
+        .where(*conditions)
     )

@@ -10,7 +10,9 @@ from flask.typing import ResponseReturnValue
 from dashboard.extensions import db
 from dashboard.outreach import cap_queries as queries
 from dashboard.outreach.cap_forms import CampaignForm, CapForm
+from dashboard.outreach.filters import CampaignFilter
 from dashboard.outreach.views import bp
+from dashboard.search.views import explains
 from dashboard.security import actor, require
 from dashboard.web import render
 from tasks.clock import utcnow
@@ -21,13 +23,15 @@ from tasks.saying import say
 
 
 @bp.get("/campaigns")
+@explains("outreach-campaigns")
 def campaigns() -> str:
     """List campaigns, newest first, and the caps of contacts."""
+    form, now = CampaignFilter.read(request.args), utcnow()
     limit = current_app.config["CARILLON"].page_size
-    cursor = request.args.get("cursor")
-    page = queries.campaigns(db.session(), utcnow(), cursor, limit)
+    wanted, cursor = form.conditions(now), request.args.get("cursor")
+    page = queries.campaigns(db.session(), wanted, now, cursor, limit)
     houses = queries.houses(db.session())
-    return render("outreach/campaigns.html", page=page, houses=houses)
+    return render("outreach/campaigns.html", page=page, form=form, houses=houses)
 
 
 @bp.get("/campaigns/new")

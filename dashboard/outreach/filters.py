@@ -47,3 +47,21 @@ class ContactFilter(PlainFilter):
     """Which contacts to list."""
 
     searched = SEARCHED["contacts"]
+
+
+class AgentFilter(PlainFilter):
+    """Which agents to list."""
+
+    searched = SEARCHED["agents"]
+
+
+class CampaignFilter(PlainFilter):
+    """Which campaigns of outreach to list."""
+
+    searched = SEARCHED["outreach-campaigns"]
+
+
+class ImportFilter(PlainFilter):
+    """Which imported lists to list."""
+
+    searched = SEARCHED["contact-imports"]

@@ -11,9 +11,12 @@ from dashboard.extensions import db
 from dashboard.filter_fields import clean
 from dashboard.filters import plural
 from dashboard.outreach import imports
+from dashboard.outreach.filters import ImportFilter
 from dashboard.outreach.views import bp
+from dashboard.search.views import explains
 from dashboard.security import actor
 from dashboard.web import render
+from tasks.clock import utcnow
 from tasks.lanes.janitor import KEEP_LINES
 from tasks.outreach.drafts import lines_of
 from tasks.outreach.previewing import Fate
@@ -22,12 +25,15 @@ from tasks.saying import say
 
 
 @bp.get("/imports")
+@explains("contact-imports")
 def imports_() -> str:
     """List the files that wait, and the lists that were imported."""
+    form = ImportFilter.read(request.args)
     limit = current_app.config["CARILLON"].page_size
-    page = imports.listed(db.session(), request.args.get("cursor"), limit)
+    wanted, cursor = form.conditions(utcnow()), request.args.get("cursor")
+    page = imports.listed(db.session(), wanted, cursor, limit)
     waiting = imports.waiting(db.session())
-    return render("outreach/imports.html", page=page, waiting=waiting)
+    return render("outreach/imports.html", page=page, form=form, waiting=waiting)
 
 
 @bp.get("/imports/<uuid:contact_import_id>")

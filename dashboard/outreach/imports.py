@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import Row, select
+from sqlalchemy import ColumnElement, Row, Select, select
 from sqlalchemy.orm import Session
 
 from dashboard.paging import Page, paginate
@@ -17,6 +17,8 @@ from tasks.saying import say
 
 #: Files that wait and are listed; they are gone after a day.
 WAITING_MAX: Final = 50
+#: How imported lists are listed.
+KEYS: Final = (ContactImport.created_at.desc(), ContactImport.id.desc())
 
 
 def waiting(session: Session) -> Sequence[Row[ContactDraft, str]]:
@@ -30,15 +32,25 @@ def waiting(session: Session) -> Sequence[Row[ContactDraft, str]]:
     return found.all()
 
 
+def selected(
+    conditions: Sequence[ColumnElement[bool]],
+) -> Select[ContactImport, str]:
+    """Select lists that were imported with their congregation's names."""
+    return (
+        select(ContactImport, Congregation.name)
+        .join(Congregation, Congregation.id == ContactImport.congregation_id)
+        .where(*conditions)
+    )
+
+
 def listed(
-    session: Session, cursor: str | None, limit: int
+    session: Session,
+    conditions: Sequence[ColumnElement[bool]],
+    cursor: str | None,
+    limit: int,
 ) -> Page[Row[ContactImport, str]]:
     """Return a page of the lists that were imported, newest first."""
-    statement = select(ContactImport, Congregation.name).join(
-        Congregation, Congregation.id == ContactImport.congregation_id
-    )
-    columns = (ContactImport.created_at.desc(), ContactImport.id.desc())
-    return paginate(session, statement, columns, cursor, limit)
+    return paginate(session, selected(conditions), KEYS, cursor, limit)
 
 
 def one(session: Session, import_id: UUID) -> Row[ContactImport, str]:
@@ -47,11 +59,8 @@ def one(session: Session, import_id: UUID) -> Row[ContactImport, str]:
     Raises:
         NotFound: the session sees none.
     """
-    statement = select(ContactImport, Congregation.name).join(
-        Congregation, Congregation.id == ContactImport.congregation_id
-    )
-    found = session.execute(statement.where(ContactImport.id == import_id))
-    row = found.one_or_none()
+    statement = selected([ContactImport.id == import_id])
+    row = session.execute(statement).one_or_none()
     if row is None:
         raise NotFound(
             "unknown_import",

@@ -29,6 +29,8 @@ from tasks.saying import say
 SHOWN_MAX: Final = 100
 #: Congregations that a form offers at most.
 CHOICES_MAX: Final = 500
+#: How agents are listed.
+AGENT_KEYS: Final = (Agent.address, Agent.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,14 +135,27 @@ def contact(session: Session, contact_id: UUID) -> Row[Contact, Congregation]:
     return found
 
 
+def selected_agents(
+    conditions: Sequence[ColumnElement[bool]],
+) -> Select[Agent, str]:
+    """Select agents with their congregation's names."""
+    return (
+        select(Agent, Congregation.name)
+        .join(Congregation, Congregation.id == Agent.congregation_id)
+        .where(*conditions)
+    )
+
+
 def agents(
-    session: Session, now: datetime, cursor: str | None, limit: int
+    session: Session,
+    conditions: Sequence[ColumnElement[bool]],
+    now: datetime,
+    cursor: str | None,
+    limit: int,
 ) -> Page[AgentRow]:
     """Return a page of agents by address, each with what waits for it."""
-    statement = select(Agent, Congregation.name).join(
-        Congregation, Congregation.id == Agent.congregation_id
-    )
-    page = paginate(session, statement, [Agent.address, Agent.id], cursor, limit)
+    statement = selected_agents(conditions)
+    page = paginate(session, statement, AGENT_KEYS, cursor, limit)
     ids = [agent.id for agent, _ in page.rows]
     waiting = {row[0]: (row[1], row[2]) for row in _waiting(session, ids, now)}
     rows = [

@@ -8,7 +8,7 @@ from datetime import date
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy import ColumnElement, Select, and_, func, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from dashboard.paging import Key, Page, paginate
@@ -32,6 +32,8 @@ from tasks.models import (
 
 #: Members of the list of blocks that a page shows.
 BLOCKS_MAX: Final = 200
+#: How congregations are listed.
+KEYS: Final = (Congregation.name, Congregation.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +76,23 @@ class Summary:
     run: DailyRun | None
 
 
-def congregations(session: Session, cursor: str | None, limit: int) -> Page[Summary]:
+def with_runs(
+    conditions: Sequence[ColumnElement[bool]],
+) -> Select[Congregation, DailyRun]:
+    """Select congregations, each with how the lane was last done with it, if ever."""
+    is_its = and_(DailyRun.congregation_id == Congregation.id, DailyRun.lane == NAME)
+    return select(Congregation, DailyRun).outerjoin(DailyRun, is_its).where(*conditions)
+
+
+def congregations(
+    session: Session,
+    conditions: Sequence[ColumnElement[bool]],
+    cursor: str | None,
+    limit: int,
+) -> Page[Summary]:
     """Return a page of the congregations by name, with counts; four queries."""
-    keys = [Congregation.name, Congregation.id]
-    page = paginate(session, select(Congregation), keys, cursor, limit)
+    statement = select(Congregation).where(*conditions)
+    page = paginate(session, statement, KEYS, cursor, limit)
     ids = [row.id for row in page.rows]
     leaving = _counts(
         session,

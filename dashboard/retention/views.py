@@ -13,7 +13,9 @@ from dashboard.extensions import db
 from dashboard.members.queries import member
 from dashboard.office import page_size
 from dashboard.retention import queries
+from dashboard.retention.filters import RetentionFilter
 from dashboard.retention.forms import AnonymiseForm, MonthsForm, asked_months
+from dashboard.search.views import explains
 from dashboard.security import actor, require
 from dashboard.web import render
 from tasks.clock import utcnow
@@ -31,11 +33,13 @@ bp: Final = Blueprint("retention", __name__, url_prefix="/retention")
 
 
 @bp.get("/")
+@explains("retention")
 def index() -> str:
     """List the congregations, and how many of their members left."""
-    cursor = request.args.get("cursor")
-    page = queries.congregations(db.session(), cursor, page_size())
-    return render("retention/list.html", page=page)
+    form = RetentionFilter.read(request.args)
+    wanted, cursor = form.conditions(utcnow()), request.args.get("cursor")
+    page = queries.congregations(db.session(), wanted, cursor, page_size())
+    return render("retention/list.html", page=page, form=form)
 
 
 @bp.get("/<slug>")

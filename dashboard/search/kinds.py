@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from dashboard.search.keeping import KEEPING
 from dashboard.search.searched import Searched
 from dashboard.search.set_up import SET_UP
 from tasks.saying import mark, say_many
@@ -131,5 +132,6 @@ SEARCHED: Final[Mapping[str, Searched]] = {
             lifts={},
         ),
         *SET_UP,
+        *KEEPING,
     )
 }

@@ -10,14 +10,17 @@ from tasks.search.audit import AUDIT
 from tasks.search.documents import DOCUMENTS
 from tasks.search.failures import FAILURES
 from tasks.search.groups import GROUPS, RECIPIENTS
+from tasks.search.holds import HOLDS
 from tasks.search.houses import CONGREGATIONS, TOKENS
 from tasks.search.mails import MAILS, SUPPRESSIONS
 from tasks.search.operations import OPERATIONS
 from tasks.search.outreach import CONTACTS, ENGAGEMENTS
 from tasks.search.people import MEMBERS
 from tasks.search.plain import Plain
+from tasks.search.retention import RETENTION
 from tasks.search.rules import ENDPOINTS, RULES
 from tasks.search.runs import RUNS
+from tasks.search.senders import AGENTS, CONTACT_IMPORTS, OUTREACH_CAMPAIGNS
 from tasks.search.territories import CAMPAIGNS, TERRITORIES
 from tasks.search.transfers import TRANSFERS
 
@@ -44,4 +47,9 @@ PLAIN: Final[Mapping[str, Plain]] = {
     "recipients": RECIPIENTS,
     "congregations": CONGREGATIONS,
     "tokens": TOKENS,
+    "agents": AGENTS,
+    "outreach-campaigns": OUTREACH_CAMPAIGNS,
+    "contact-imports": CONTACT_IMPORTS,
+    "holds": HOLDS,
+    "retention": RETENTION,
 }

@@ -63,10 +63,10 @@ def test_the_pages_see_their_own_rows_and_no_others(
         assert one.is_suppressed
         assert one.is_paused
         assert len(queries.contacts(session, zoe, None, 10).rows) == 1
-        (agent,) = queries.agents(session, LATER, None, 10).rows
+        (agent,) = queries.agents(session, [], LATER, None, 10).rows
         assert (agent.n_armed, agent.due_since) == (1, NOW)
         before = NOW - timedelta(days=1)
-        assert queries.agents(session, before, None, 10).rows[0].due_since is None
+        assert queries.agents(session, [], before, None, 10).rows[0].due_since is None
         assert [moment.icon for moment in story(session, one.row)].count("person") == 1
         with pytest.raises(NotFound):
             queries.engagement(session, twins[1][1])

@@ -23,6 +23,7 @@ from tests.support.twins import twin
 FILLED = (
     *("rules", "endpoints", "territories", "campaigns", "groups", "documents"),
     *("addresses", "syncs", "transfers", "recipients", "congregations", "tokens"),
+    *("agents", "outreach-campaigns", "contact-imports", "retention"),
 )
 
 

@@ -53,6 +53,11 @@ LISTS = {
     "/notifications/recipients": "q",
     "/congregations/": "q",
     "/tokens/": "q",
+    "/outreach/agents": "q",
+    "/outreach/campaigns": "q",
+    "/outreach/imports": "q",
+    "/holds/": "q",
+    "/retention/": "q",
 }
 
 

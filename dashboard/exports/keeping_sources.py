@@ -1,0 +1,111 @@
+"""What exports of agents, their campaigns and lists, holds, retention read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy.orm import Session
+
+from dashboard.exports import keeping_columns as columns
+from dashboard.exports.source import Args, Source
+from dashboard.holds import queries as hold_queries
+from dashboard.holds.filters import HoldFilter
+from dashboard.outreach import cap_queries, imports, queries
+from dashboard.outreach.filters import AgentFilter, CampaignFilter, ImportFilter
+from dashboard.retention import queries as retention_queries
+from dashboard.retention.filters import RetentionFilter
+from tasks.models import (
+    Agent,
+    Congregation,
+    ContactImport,
+    DailyRun,
+    Hold,
+    OutreachCampaign,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A row with its congregation's name."""
+
+    row: Any
+    congregation: str
+
+
+@dataclass(frozen=True, slots=True)
+class _RetentionLine:
+    row: Congregation
+    run: DailyRun | None
+
+
+def _agents(_session: Session, now: datetime, args: Args) -> Source:
+    form = AgentFilter.read(args)
+    return Source(
+        form.search,
+        queries.selected_agents(form.conditions(now)),
+        _Line,
+        columns.AGENTS,
+        queries.AGENT_KEYS,
+        Agent.id,
+    )
+
+
+def _outreach_campaigns(_session: Session, now: datetime, args: Args) -> Source:
+    form = CampaignFilter.read(args)
+    return Source(
+        form.search,
+        cap_queries.selected(form.conditions(now)),
+        _Line,
+        columns.OUTREACH_CAMPAIGNS,
+        (OutreachCampaign.id.desc(),),
+        OutreachCampaign.id,
+    )
+
+
+def _contact_imports(_session: Session, now: datetime, args: Args) -> Source:
+    form = ImportFilter.read(args)
+    return Source(
+        form.search,
+        imports.selected(form.conditions(now)),
+        _Line,
+        columns.CONTACT_IMPORTS,
+        imports.KEYS,
+        ContactImport.id,
+    )
+
+
+def _holds(session: Session, now: datetime, args: Args) -> Source:
+    form = HoldFilter.read(args)
+    return Source(
+        form.search,
+        hold_queries.ended(session, form.conditions(now), now),
+        hold_queries.Line,
+        columns.HOLDS,
+        (Hold.id.desc(),),
+        Hold.id,
+    )
+
+
+def _retention(_session: Session, now: datetime, args: Args) -> Source:
+    form = RetentionFilter.read(args)
+    return Source(
+        form.search,
+        retention_queries.with_runs(form.conditions(now)),
+        _RetentionLine,
+        columns.RETENTION,
+        retention_queries.KEYS,
+        Congregation.id,
+    )
+
+
+#: The word for a list -> what is read of it, by a filter as addresses have it.
+KEEPING_SOURCES: Final[Mapping[str, Callable[[Session, datetime, Args], Source]]] = {
+    "agents": _agents,
+    "outreach-campaigns": _outreach_campaigns,
+    "contact-imports": _contact_imports,
+    "holds": _holds,
+    "retention": _retention,
+}
