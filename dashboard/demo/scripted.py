@@ -27,8 +27,9 @@ class ScriptedMail:
     def send(self, message: Mapping[str, Any], envelope: Envelope) -> Outcome:
         address = message["to"]
         if address == REFUSED_ADDRESS:
-            sentence = "The mail server refused the recipient: 5.1.1 No such mailbox."
-            return GiveUp(Reason.REFUSED, sentence, 550, "5.1.1 No such mailbox here")
+            answer = "5.1.1 No such mailbox here"
+            sentence = f"The mail server refused the mail for good: 550 {answer}"
+            return GiveUp(Reason.REFUSED, sentence, 550, answer, nobody_at=address)
         if address == SILENT_ADDRESS:
             return TryAgain(
                 "The mail server at mx.stadtchor.example:25 cannot be reached "

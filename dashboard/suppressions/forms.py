@@ -13,7 +13,8 @@ from dashboard.search.kinds import SEARCHED
 from dashboard.search.plain import PlainFilter
 from tasks.errors import InvalidInput
 from tasks.models import Congregation, SuppressionReason
-from tasks.operations.suppressions import BY_HAND, NOTE_MAX
+from tasks.operations.suppression_rows import NOTE_MAX
+from tasks.operations.suppressions import BY_HAND
 from tasks.saying import later
 
 

@@ -22,6 +22,7 @@ from tasks.models.execution import (
     ExecutionState,
 )
 from tasks.models.rollup import EndedKind
+from tasks.operations.bounces import Bounce, note_bounces
 from tasks.rollups.ended import note_ended
 
 _ATTEMPTS: Final[Table] = Attempt.metadata.tables[Attempt.__tablename__]
@@ -90,6 +91,7 @@ def settle(
     insert_many(session, _ATTEMPTS, [_attempt(*each, worker, now) for each in ended])
     _note(session, [verdict.claim for verdict, *_ in ended])
     note_executions(session, _failed([verdict for verdict, *_ in ended]), now)
+    note_bounces(session, _bounces([verdict for verdict, *_ in ended]), now)
     return {verdict.claim for verdict, *_ in ended}
 
 
@@ -109,6 +111,14 @@ def _failed(verdicts: Sequence[Verdict]) -> list[Failure]:
         )
         for each in verdicts
         if each.state is ExecutionState.FAILED
+    ]
+
+
+def _bounces(verdicts: Sequence[Verdict]) -> list[Bounce]:
+    return [
+        Bounce(each.claim.congregation_id, each.nobody_at, each.response or "")
+        for each in verdicts
+        if each.nobody_at is not None
     ]
 
 

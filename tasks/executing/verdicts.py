@@ -33,6 +33,7 @@ class Verdict(NamedTuple):
     response: str | None = None
     run_at: datetime | None = None  # only of pending: when to try again
     adds_failure: bool = False
+    nobody_at: str | None = None  # the address where mails find no mailbox
 
 
 def refuse(claim: Claim, reason: Reason, sentence: str | None = None) -> Verdict:
@@ -107,6 +108,7 @@ def judge(
                 outcome.status_code,
                 outcome.response,
                 adds_failure=True,
+                nobody_at=outcome.nobody_at,
             )
         case TryAgain():
             is_last = failures + 1 >= max_attempts

@@ -73,7 +73,7 @@ SENTENCES: Final[Mapping[Reason, str]] = {
     _R.WRONG_SIDE: mark(
         "On that day the rule's hour lies on the wrong side of the date."
     ),
-    _R.SUPPRESSED: mark("The recipient does not want messages."),
+    _R.SUPPRESSED: mark("The address is on the list of those that get no mails."),
     _R.NO_RECIPIENT: mark("There is no address to send this to."),
     _R.MISSING_VARIABLE: mark("A value that the message needs is missing."),
     _R.BAD_MESSAGE: mark("The message could not be made from its template."),

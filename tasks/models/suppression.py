@@ -46,5 +46,6 @@ class Suppression(OfCongregation, Base):
     agent: Mapped[str] = mapped_column(String(254), default="")
     reason: Mapped[SuppressionReason] = mapped_column(word(SuppressionReason))
     note: Mapped[str] = mapped_column(String(200), default="")
-    created_by: Mapped[str] = mapped_column(String(255))  # e-mail, or "the recipient"
+    #: An operator's e-mail, "the recipient" or "the mail server".
+    created_by: Mapped[str] = mapped_column(String(255))
     created_at: Mapped[datetime] = mapped_column(default=utcnow)

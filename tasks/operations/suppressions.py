@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, select
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from tasks.bulk import is_postgres
 from tasks.clock import utcnow
 from tasks.errors import Conflict, InvalidInput, NotFound
 from tasks.models import (
@@ -26,14 +24,13 @@ from tasks.models import (
     PassedBecause,
     Suppression,
     SuppressionReason,
-    new_id,
 )
-from tasks.operations.audit import Actor, Subject, record
+from tasks.operations.audit import Actor
+from tasks.operations.suppression_rows import NOTE_MAX, entry, listed, tell, told
 from tasks.outbound.mailboxes import BadAddress, normal_address
 from tasks.outreach.scheduling import acknowledge
 from tasks.saying import mark, say
 
-NOTE_MAX: Final = 200  # characters
 #: Who adds an address by the link in a mail.
 RECIPIENT: Final = Actor("the recipient")
 #: Reasons that operators can give -> what they read.
@@ -70,8 +67,8 @@ def suppress(
     note = _checked_note(note)
     normal = _checked_address(address, "address")
     by = _checked_address(agent, "agent") if agent.strip() else ""
-    new = _entry(congregation_id, normal, reason, actor, agent=by, note=note, now=now)
-    row, is_new = _listed(session, new)
+    new = entry(congregation_id, normal, reason, actor, agent=by, note=note, now=now)
+    row, is_new = listed(session, new)
     if not is_new:
         if row.reason is not SuppressionReason.UNSUBSCRIBED:
             raise Conflict(
@@ -82,7 +79,7 @@ def suppress(
         # Who unsubscribed still got what they had arranged; this goes further.
         row.reason, row.note, row.created_by = reason, note, actor.name
         session.flush()
-    _record(session, actor, "suppression.added", row, after=_told(row))
+    tell(session, actor, "suppression.added", row, after=told(row))
     return row
 
 
@@ -100,10 +97,10 @@ def unsubscribe(
     if session.get(Congregation, congregation_id) is None:
         raise NotFound("unknown_congregation", say("There is no such congregation."))
     actor = Actor(RECIPIENT.name, ip)
-    new = _entry(congregation_id, address, SuppressionReason.UNSUBSCRIBED, actor)
-    row, is_new = _listed(session, new)
+    new = entry(congregation_id, address, SuppressionReason.UNSUBSCRIBED, actor)
+    row, is_new = listed(session, new)
     if is_new:
-        _record(session, actor, "suppression.added", row, after=_told(row))
+        tell(session, actor, "suppression.added", row, after=told(row))
     return is_new
 
 
@@ -144,7 +141,7 @@ def lift(
     if row is None:
         raise unknown_suppression()
     session.delete(row)
-    _record(session, actor, "suppression.lifted", row, before=_told(row))
+    tell(session, actor, "suppression.lifted", row, before=told(row))
     session.flush()
     acknowledge(
         session, PassedBecause.SUPPRESSED, now or utcnow(), *_engagements_of(row)
@@ -160,47 +157,6 @@ def _engagements_of(row: Suppression) -> Iterator[ColumnElement[bool]]:
             Agent.congregation_id == row.congregation_id, Agent.address == row.agent
         )
         yield Engagement.agent_id.in_(by)
-
-
-def _entry(
-    congregation_id: UUID,
-    address: str,
-    reason: SuppressionReason,
-    actor: Actor,
-    *,
-    agent: str = "",
-    note: str = "",
-    now: datetime | None = None,
-) -> Suppression:
-    return Suppression(
-        id=new_id(),
-        congregation_id=congregation_id,
-        address=address,
-        agent=agent,
-        reason=reason,
-        note=note,
-        created_by=actor.name,
-        created_at=now or utcnow(),
-    )
-
-
-def _listed(session: Session, new: Suppression) -> tuple[Suppression, bool]:
-    """Return the address's entry, and whether it is new; two writers make one."""
-    dialect = postgresql if is_postgres(session) else sqlite
-    table = Suppression.metadata.tables[Suppression.__tablename__]
-    unique = ("congregation_id", "address", "agent")
-    made = session.scalar(
-        dialect.insert(table)
-        .values({column.name: getattr(new, column.name) for column in table.c})
-        .on_conflict_do_nothing(index_elements=unique)
-        .returning(table.c.id)
-    )
-    row = session.scalars(
-        select(Suppression)
-        .filter_by(**{name: getattr(new, name) for name in unique})
-        .execution_options(populate_existing=True)
-    ).one()
-    return row, made is not None
 
 
 def _checked_address(text: str, field: str) -> str:
@@ -225,22 +181,3 @@ def _checked_note(note: str) -> str:
             field="note",
         )
     return clean
-
-
-def _told(row: Suppression) -> dict[str, Any]:
-    told = {"address": row.address, "reason": str(row.reason), "note": row.note}
-    return told | ({"agent": row.agent} if row.agent else {})
-
-
-def _record(
-    session: Session,
-    actor: Actor,
-    action: str,
-    row: Suppression,
-    **told: dict[str, Any],
-) -> None:
-    verb = "Stopped" if action.endswith("added") else "Allowed"
-    by = f" from {row.agent}" if row.agent else ""
-    summary = f"{verb} mails to {row.address}{by}"
-    subject = Subject("suppression", str(row.id), row.congregation_id)
-    record(session, actor, action, subject, summary, **told)

@@ -19,6 +19,7 @@ from tasks.automation.actions.base import (
 )
 from tasks.clock import Clock, utcnow
 from tasks.models.reason import Reason
+from tasks.outbound.bouncing import is_nobody_there
 from tasks.outbound.deadline import Deadline
 from tasks.outbound.letters import make_letter, on_the_wire, read_sender
 from tasks.outbound.smtp import MailServer, Refused, SmtpClient
@@ -86,7 +87,7 @@ class SmtpMailer:
             with SmtpClient(server, post.domain, deadline, self.tls) as client:
                 return _converse(client, post, progress)
         except Refused as refused:
-            return _refused(refused, server)
+            return _refused(refused, server, post)
         except (OSError, smtplib.SMTPException) as error:
             return TryAgain(
                 sentence_for(error, server, deadline, was_handed_over=progress.handed),
@@ -116,7 +117,7 @@ def _converse(client: SmtpClient, post: _Post, progress: _Progress) -> Outcome:
     return Done(reply.code, reply.text)
 
 
-def _refused(refused: Refused, server: MailServer) -> Outcome:
+def _refused(refused: Refused, server: MailServer, post: _Post) -> Outcome:
     reply = refused.reply
     text = server.without_password(reply.text)
     if refused.is_about_mail and reply.is_final:
@@ -125,6 +126,7 @@ def _refused(refused: Refused, server: MailServer) -> Outcome:
             f"The mail server refused the mail for good: {reply.code} {text}",
             reply.code,
             text,
+            nobody_at=post.to if is_nobody_there(refused) else None,
         )
     if refused.is_about_mail:
         said = "The mail server refused the mail for now"

@@ -37,7 +37,7 @@ def test_all_that_match_are_retried_after_a_look_at_their_number(
 ) -> None:
     steps.make_rule(page, parish, "Welcome", "booking.confirmed")
     steps.make_rule(page, parish, "Sorry", "booking.declined")
-    parish.mails.refuse("rcpt", "550 5.1.1 No such mailbox")
+    parish.mails.refuse("rcpt", "550 5.7.1 Not from you")
     _confirm(parish, "Ada", "Emil")
     steps.book(parish, "clara", "Clara")
     parish.call("POST", "/bookings/clara/decline")

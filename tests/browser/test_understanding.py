@@ -17,7 +17,7 @@ PATIENT = {"max_attempts": "3", "retry_first_seconds": "3600"}
 
 def _fail(page: Page, parish: Carillon, booking: str = "b1") -> None:
     """Let a mail of the rule "Welcome" fail for good."""
-    parish.mails.refuse("rcpt", "550 5.1.1 No such mailbox")
+    parish.mails.refuse("rcpt", "550 5.7.1 Not from you")
     steps.book(parish, booking, "Ada")
     parish.call("POST", f"/bookings/{booking}/confirm")
     steps.find(page, f"{parish.url}/executions/?state=failed", "Welcome")

@@ -54,6 +54,7 @@ class GiveUp:
     error: str
     status_code: int | None = None
     response: str | None = None
+    nobody_at: str | None = None  # the address where mails find no mailbox
 
 
 Outcome = Done | TryAgain | GiveUp

@@ -19,6 +19,7 @@ from tasks.models import (
     Podcast,
     new_id,
 )
+from tasks.models.reason import SENTENCES, Reason
 from tests.dashboard.events.conftest import soup, words
 from tests.support import factories
 
@@ -174,7 +175,7 @@ def test_a_rule_that_fired_shows_how_its_execution_ended(
             )
         )
     text = words(as_viewer.get(f"/events/{event_id}"))
-    assert "which ended so: The recipient does not want messages." in text
+    assert f"which ended so: {SENTENCES[Reason.SUPPRESSED]}" in text
 
 
 def test_a_decision_of_an_older_version_says_so(

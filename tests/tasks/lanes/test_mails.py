@@ -17,7 +17,14 @@ from tasks.automation.actions.base import Effects
 from tasks.automation.guard import why_not
 from tasks.lane import Bench
 from tasks.lanes.executions import sweep
-from tasks.models import Execution, ExecutionState, Reason, SuppressionReason
+from tasks.models import (
+    AuditEntry,
+    Execution,
+    ExecutionState,
+    Reason,
+    Suppression,
+    SuppressionReason,
+)
 from tasks.operations.audit import Actor
 from tasks.operations.suppressions import lift, suppress, unsubscribe
 from tasks.outbound.mail import SmtpMailer
@@ -184,6 +191,91 @@ def test_another_congregations_list_does_not_count(house: House) -> None:
         unsubscribe(session, other, GUEST)
 
     assert len(house.sweep()) == 1
+
+
+def _announced(house: House, number: int) -> None:
+    with house.make_session.begin() as session:
+        emit_automation_event(
+            session,
+            AutomationEvent(
+                "booking.confirmed",
+                "show",
+                booking_id="b1",
+                congregation_id=house.id,
+                event_id=f"e{number}",
+            ),
+            now=NOW,
+        )
+
+
+def _list(house: House) -> list[tuple[str, SuppressionReason, str, str]]:
+    with house.make_session() as session:
+        rows = session.scalars(select(Suppression)).all()
+        assert all(row.congregation_id == house.id for row in rows)
+        return [(r.address, r.reason, r.note, r.created_by) for r in rows]
+
+
+def test_an_address_where_nobody_is_gets_no_more_until_somebody_allows_it(
+    house: House,
+) -> None:
+    house.rule("booking.confirmed", transactional=True)
+    house.sink.refuse("rcpt", "550 5.1.1 No such user here", times=1)
+    confirmed(house)
+    house.sweep()
+    assert house.ends() == [(ExecutionState.FAILED, Reason.REFUSED)]
+    bounced = SuppressionReason.BOUNCED
+    by = "the mail server"
+    assert _list(house) == [(GUEST, bounced, "5.1.1 No such user here", by)]
+
+    _announced(house, 2)
+    assert house.sweep() == []
+    assert house.ends()[1:] == [(ExecutionState.SKIPPED, Reason.SUPPRESSED)]
+    with house.make_session.begin() as session:
+        (row,) = session.scalars(select(Suppression))
+        lift(session, row.id, ANNA)
+    _announced(house, 3)
+    assert [mail.recipients for mail in house.sweep()] == [[GUEST]]
+    with house.make_session() as session:
+        audited = session.execute(select(AuditEntry.actor, AuditEntry.action)).all()
+    assert sorted(map(tuple, audited)) == [
+        (ANNA.name, "suppression.lifted"),
+        (by, "suppression.added"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    ["550 5.7.1 We do not like you", "552 5.2.2 Full", "550 No", "450 5.1.1 Later"],
+)
+def test_a_refusal_that_is_not_about_the_recipient_stops_nobody(
+    house: House, reply: str
+) -> None:
+    house.rule("booking.confirmed")
+    house.sink.refuse("rcpt", reply)
+    confirmed(house)
+    house.sweep()
+    assert _list(house) == []
+
+
+def test_two_mails_to_nobody_are_one_entry(house: House) -> None:
+    house.rule("booking.confirmed", subject="News")
+    house.rule("booking.confirmed", subject="More")
+    house.sink.refuse("rcpt", "550 5.1.1 No such user")
+    confirmed(house)
+    house.sweep()
+    assert [state for state, _ in house.ends()] == [ExecutionState.FAILED] * 2
+    assert len(_list(house)) == 1
+
+
+def test_who_unsubscribed_stays_so_when_nobody_is_there(house: House) -> None:
+    house.rule("booking.confirmed", transactional=True)
+    house.sink.refuse("rcpt", "550 5.1.1 No such user")
+    confirmed(house)
+    with house.make_session.begin() as session:
+        unsubscribe(session, house.id, GUEST)
+    house.sweep()
+    assert house.ends() == [(ExecutionState.FAILED, Reason.REFUSED)]
+    assert [reason for _, reason, *_ in _list(house)] == ["unsubscribed"]
 
 
 def test_asking_for_many_takes_one_query(house: House, engine: Engine) -> None:

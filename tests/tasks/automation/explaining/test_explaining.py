@@ -230,7 +230,7 @@ EVENTS: dict[str, tuple[Facts, Holds, str]] = {
             execution=execution(S.SKIPPED, reason=Reason.SUPPRESSED),
         ),
         Holds.NO,
-        "ended as skipped: The recipient does not want messages.",
+        "ended as skipped: The address is on the list of those that get no mails.",
     ),
     "it failed": (
         Facts(
