@@ -13,7 +13,7 @@ from tasks.db import sessions
 from tasks.lanes import contact_due, executions
 from tasks.models import Event, Execution, ExecutionState, Rule
 from tests.dashboard.conftest import Browser
-from tests.dashboard.test_rules import mail
+from tests.dashboard.rules.conftest import mail
 from tests.support import factories
 from tests.support.factories import NOW
 from tests.support.fakes import FakePost, bench

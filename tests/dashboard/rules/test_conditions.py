@@ -12,7 +12,6 @@ from bs4 import BeautifulSoup, Tag
 from flask.testing import FlaskClient
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session, sessionmaker
-from werkzeug.test import TestResponse
 
 from tasks.clock import utcnow
 from tasks.lanes import scheduled_jobs
@@ -25,35 +24,15 @@ from tasks.models import (
     Rule,
     new_id,
 )
+from tests.dashboard.rules.conftest import XSS, soup, words
 from tests.support import factories
 from tests.support.fakes import FakePost, bench
 
-XSS = "<script>alert(1)</script>"
 GUEST = {
     "conditions-0-field": "guest.email",
     "conditions-0-operator": "not_empty",
     "conditions-0-value": "",
 }
-
-
-@pytest.fixture
-def house(sqlite_engine: Engine) -> UUID:
-    """Return the id of a congregation with a podcast and a booking."""
-    with Session(sqlite_engine) as session, session.begin():
-        id_ = factories.congregation(session)
-        factories.booking(session, id_)
-        return id_
-
-
-@pytest.fixture
-def add(sqlite_engine: Engine, house: UUID) -> Callable[..., UUID]:
-    """Return a function that adds a rule and returns its id."""
-
-    def made(**values: Any) -> UUID:
-        with Session(sqlite_engine) as session, session.begin():
-            return factories.rule(session, house, **values).id
-
-    return made
 
 
 def form(of: UUID, **values: Any) -> dict[str, Any]:
@@ -78,14 +57,6 @@ def rows(*conditions: tuple[str, str, str]) -> dict[str, str]:
         for place, condition in enumerate(conditions)
         for name, text in zip(("field", "operator", "value"), condition, strict=True)
     }
-
-
-def soup(answer: TestResponse) -> BeautifulSoup:
-    return BeautifulSoup(answer.get_data(as_text=True), "html.parser")
-
-
-def words(answer: TestResponse) -> str:
-    return " ".join(soup(answer).get_text(" ").split())
 
 
 def only_rule(sqlite_engine: Engine) -> Rule:

@@ -10,9 +10,8 @@ from uuid import UUID
 import pytest
 from bs4 import BeautifulSoup, Tag
 from flask.testing import FlaskClient
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine
 from sqlalchemy.orm import Session
-from werkzeug.test import TestResponse
 
 from tasks.clock import utcnow
 from tasks.models import (
@@ -25,9 +24,8 @@ from tasks.models import (
     ScheduledJob,
     new_id,
 )
+from tests.dashboard.rules.conftest import XSS, soup, words
 from tests.support import factories
-
-XSS = "<script>alert(1)</script>"
 
 
 @pytest.fixture
@@ -39,17 +37,6 @@ def house(sqlite_engine: Engine) -> UUID:
         start = utcnow() + timedelta(days=2)
         factories.booking(session, id_, start_time=start, confirmed_at=utcnow())
         return id_
-
-
-@pytest.fixture
-def read(sqlite_engine: Engine) -> Callable[..., list[Any]]:
-    """Return a function that reads every row of a table."""
-
-    def rows(model: type[Any]) -> list[Any]:
-        with Session(sqlite_engine) as session:
-            return list(session.scalars(select(model)))
-
-    return rows
 
 
 def form_of(of: UUID, **values: Any) -> dict[str, Any]:
@@ -69,14 +56,6 @@ def form_of(of: UUID, **values: Any) -> dict[str, Any]:
         "max_attempts": "5",
         "enabled": "y",
     } | values
-
-
-def soup(answer: TestResponse) -> BeautifulSoup:
-    return BeautifulSoup(answer.get_data(as_text=True), "html.parser")
-
-
-def words(answer: TestResponse) -> str:
-    return " ".join(soup(answer).get_text(" ").split())
 
 
 def hidden(page: BeautifulSoup, action: str) -> dict[str, Any]:

@@ -7,21 +7,12 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
-from werkzeug.test import TestResponse
 
 from tasks.models import QuietPolicy, Rule, new_id
-from tests.support import factories
-
-
-@pytest.fixture
-def house(sqlite_engine: Engine) -> UUID:
-    """Return the id of a congregation with a podcast."""
-    with Session(sqlite_engine) as session, session.begin():
-        return factories.congregation(session)
+from tests.dashboard.rules.conftest import soup, words
 
 
 @pytest.fixture
@@ -63,27 +54,19 @@ def form(of: UUID, **values: str) -> dict[str, str]:
     } | values
 
 
-def _soup(answer: TestResponse) -> BeautifulSoup:
-    return BeautifulSoup(answer.get_data(as_text=True), "html.parser")
-
-
-def _words(answer: TestResponse) -> str:
-    return " ".join(_soup(answer).get_text(" ").split())
-
-
 def test_what_is_said_is_kept_shown_and_told_in_sentences(
     as_operator: FlaskClient, house: UUID, rule: Callable[[], Rule]
 ) -> None:
     answer = as_operator.post("/rules/", data=form(house), follow_redirects=True)
-    words = _words(answer)
-    assert "1 day before the recording at 18:00" in words
-    assert "It acts at most 90 minutes late." in words
-    assert "Quiet from 22:00 until 07:00" in words
+    told = words(answer)
+    assert "1 day before the recording at 18:00" in told
+    assert "It acts at most 90 minutes late." in told
+    assert "Quiet from 22:00 until 07:00" in told
     kept = rule()
     assert (kept.offset_at, kept.late_limit) == ("18:00", 90)
     assert (kept.quiet_from, kept.quiet_until) == ("22:00", "07:00")
     assert kept.quiet_policy is QuietPolicy.SKIP
-    page = _soup(as_operator.get(f"/rules/{kept.id}/edit"))
+    page = soup(as_operator.get(f"/rules/{kept.id}/edit"))
     shown = {
         name: page.select_one(f"#{name}")["value"]  # type: ignore[index]
         for name in ("offset_at", "late_limit", "quiet_from", "quiet_until")
@@ -97,7 +80,7 @@ def test_what_is_said_is_kept_shown_and_told_in_sentences(
 
 
 @pytest.mark.parametrize(
-    ("values", "field", "words"),
+    ("values", "field", "part"),
     [
         ({"offset_at": "25:00"}, "offset_at", "00:00 to 23:59"),
         ({"late_limit": ""}, "late_limit", "whole number"),
@@ -114,13 +97,13 @@ def test_each_mistake_is_said_at_its_field(
     house: UUID,
     values: dict[str, str],
     field: str | None,
-    words: str,
+    part: str,
 ) -> None:
     answer = as_operator.post("/rules/", data=form(house, **values))
     assert answer.status_code == 422
-    assert words in _words(answer)
+    assert part in words(answer)
     if field is not None:
-        marked = _soup(answer).select_one(f"#{field}")
+        marked = soup(answer).select_one(f"#{field}")
         assert marked is not None
         assert marked["aria-invalid"] == "true"
 
@@ -145,7 +128,7 @@ def test_an_event_is_never_late_but_may_be_quiet(
     as_operator: FlaskClient, house: UUID
 ) -> None:
     data = form(house, trigger_type="booking.confirmed")
-    page = _soup(as_operator.post("/rules/fields", data=data))
+    page = soup(as_operator.post("/rules/fields", data=data))
     assert page.select_one("#quiet_from") is not None
     assert page.select_one("#late_limit") is None
     assert page.select_one("#offset_at") is None

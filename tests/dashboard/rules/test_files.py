@@ -8,55 +8,16 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 from werkzeug.test import TestResponse
 
 from tasks.models import AuditEntry, Replan, Rule
 from tasks.operations.rule_files import FILE_MAX
+from tests.dashboard.rules.conftest import XSS, soup, words
 from tests.support import factories
 from tests.support.factories import NOW
-
-XSS = "<script>alert(1)</script>"
-
-
-@pytest.fixture
-def house(sqlite_engine: Engine) -> UUID:
-    """Return the id of a congregation."""
-    with Session(sqlite_engine) as session, session.begin():
-        return factories.congregation(session)
-
-
-@pytest.fixture
-def add(sqlite_engine: Engine, house: UUID) -> Callable[..., UUID]:
-    """Return a function that adds a rule and returns its id."""
-
-    def made(**values: Any) -> UUID:
-        with Session(sqlite_engine) as session, session.begin():
-            return factories.rule(session, values.pop("of", house), **values).id
-
-    return made
-
-
-@pytest.fixture
-def read(sqlite_engine: Engine) -> Callable[..., list[Any]]:
-    """Return a function that reads every row of a table."""
-
-    def rows(model: type[Any]) -> list[Any]:
-        with Session(sqlite_engine) as session:
-            return list(session.scalars(select(model)))
-
-    return rows
-
-
-def soup(answer: TestResponse) -> BeautifulSoup:
-    return BeautifulSoup(answer.get_data(as_text=True), "html.parser")
-
-
-def words(answer: TestResponse) -> str:
-    return " ".join(soup(answer).get_text(" ").split())
 
 
 def send(
@@ -235,7 +196,6 @@ def test_jobs_that_are_still_to_be_moved_are_told(
     as_viewer: FlaskClient, house: UUID, sqlite_engine: Engine
 ) -> None:
     with Session(sqlite_engine) as session, session.begin():
-        factories.booking(session, house)
         rule = factories.reminder(session, house, version=2, plan_version=2)
         rule_id = rule.id
         factories.job(session, rule, rule_version=1)

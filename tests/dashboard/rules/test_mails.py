@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-import pytest
-from bs4 import BeautifulSoup, Tag
+from bs4 import Tag
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 from werkzeug.test import TestResponse
@@ -15,18 +13,10 @@ from werkzeug.test import TestResponse
 from tasks.clock import utcnow
 from tasks.models import ExecutionMessage, Rule
 from tests.dashboard.conftest import Browser
+from tests.dashboard.rules.conftest import soup
 from tests.support import factories
 
 SWITCHES = ("look", "calendar", "transactional")
-
-
-@pytest.fixture
-def house(sqlite_engine: Engine) -> UUID:
-    with Session(sqlite_engine) as session, session.begin():
-        id_ = factories.congregation(session)
-        start = utcnow() + timedelta(days=2)
-        factories.booking(session, id_, start_time=start, confirmed_at=utcnow())
-        return id_
 
 
 def mail(of: UUID, **values: Any) -> dict[str, Any]:
@@ -46,10 +36,6 @@ def mail(of: UUID, **values: Any) -> dict[str, Any]:
         "version": "1",
         **values,
     }
-
-
-def soup(answer: TestResponse) -> BeautifulSoup:
-    return BeautifulSoup(answer.get_data(as_text=True), "html.parser")
 
 
 def checked(answer: TestResponse) -> dict[str, bool]:

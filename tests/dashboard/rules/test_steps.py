@@ -8,7 +8,6 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
@@ -18,18 +17,10 @@ from dashboard.rules.fields.deed import ACTION_GROUPS
 from dashboard.rules.sentences import deed
 from tasks.automation.actions import ACTIONS
 from tasks.models import Rule, new_id
+from tests.dashboard.rules.conftest import HTMX, soup
 from tests.support import factories
 
 TARGET = "discord://4174216298/JHMHI8qBe7bk2ZwO5U711o3dV_js"
-HTMX = {"HX-Request": "true"}
-
-
-@pytest.fixture
-def house(sqlite_engine: Engine) -> UUID:
-    with Session(sqlite_engine) as session, session.begin():
-        id_ = factories.congregation(session)
-        factories.booking(session, id_)
-        return id_
 
 
 @pytest.fixture
@@ -81,10 +72,6 @@ def mail(**values: Any) -> dict[str, Any]:
 def chat(**values: Any) -> dict[str, Any]:
     said = {"action": "notify", "target": TARGET, "title": "", "words": "Soon."}
     return mail(**said) | values
-
-
-def soup(answer: TestResponse) -> BeautifulSoup:
-    return BeautifulSoup(answer.get_data(as_text=True), "html.parser")
 
 
 def shown(answer: TestResponse) -> list[tuple[str, str]]:
@@ -320,7 +307,7 @@ def test_a_sweep_that_a_rule_asked_for_leads_to_its_execution(
 
 @pytest.mark.parametrize("name", ACTIONS)
 def test_every_action_has_its_fields_its_partials_and_its_sentence(name: str) -> None:
-    templates = Path(__file__).parents[2] / "templates" / "rules"
+    templates = Path(__file__).parents[3] / "templates" / "rules"
 
     assert name in ACTION_GROUPS
     assert (templates / f"_fields_{name}.html").exists()
