@@ -24,6 +24,7 @@ from tasks.models import (
     Notification,
     NotificationState,
 )
+from tasks.operations.audit import Actor
 from tasks.outbound.mail import SmtpMailer
 from tasks.outbound.smtp import MailServer
 from tasks.outbound.unsubscribing import UnsubscribeLinks
@@ -33,6 +34,7 @@ from tests.support.fakes import FakePost
 from tests.support.smtp_sink import Mail, SmtpSink
 
 LINKS = UnsubscribeLinks("https://carillon.example", "k" * 40)
+RUTH = Actor("ruth@example.org")
 
 
 @dataclass
@@ -112,3 +114,15 @@ def office(make_session: sessionmaker[Session], smtp_sink: SmtpSink) -> Office:
     with make_session.begin() as session:
         tenant = factories.congregation(session, timezone="Europe/Paris")
     return Office(make_session, smtp_sink, tenant)
+
+
+def created(id_: object, title: str = "Letter", **values: Any) -> News:
+    return News("document.created", str(id_), {"title": title}, **values)
+
+
+def text_of(mail: Mail) -> str:
+    return mail.text.replace("\r\n", "\n")
+
+
+def addresses(mails: list[Mail]) -> list[str]:
+    return sorted(address for mail in mails for address in mail.recipients)
