@@ -21,10 +21,17 @@ from tasks.operations.lane_starts import LaneStarter
 from tasks.registry import lane as find_lane
 from tasks.runner import run_lane
 from tasks.storage import make_storage
+from tasks.views.reading import ViewReader
 
 
-def make_bench(config: Config, engine: Engine) -> Bench:
-    """Return what this process's sweeps work with."""
+def make_bench(
+    config: Config, engine: Engine, views: ViewReader | None = None
+) -> Bench:
+    """Return what this process's sweeps work with.
+
+    Args:
+        views: Counts the rows of saved views; None: those of others do.
+    """
     begin, clock = sessions(engine).begin, DatabaseClock(engine)
     return Bench(
         begin=begin,
@@ -32,6 +39,7 @@ def make_bench(config: Config, engine: Engine) -> Bench:
         effects=replace(make_effects(config), starter=LaneStarter(clock)),
         worker=f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(3)}",
         console_url=config.base_url,
+        views=views,
         storage=make_storage(config),
         renderer=find_renderer(),
         timing=Timing(

@@ -21,6 +21,7 @@ from tasks.held import Held
 from tasks.meters import Meters
 from tasks.pace import Pace
 from tasks.storage.base import NoStorage, Storage
+from tasks.views.reading import ViewReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,8 @@ class Bench:
     #: When somebody asked for this sweep, so that it waits for no hour; None: nobody.
     asked_at: datetime | None = None
     console_url: str = ""  # where admins look; no slash at the end
+    #: Counts the rows of saved views; None: this process does not know the console.
+    views: ViewReader | None = None
     #: Set while the process drains: claim nothing new, give back what is not begun.
     stopping: threading.Event = field(default_factory=threading.Event)
 

@@ -8,12 +8,12 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Final
 
-from sqlalchemy import select
+from sqlalchemy import Engine, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from tasks import queue
@@ -35,6 +35,7 @@ from tasks.presence import Presence
 from tasks.registry import LANES
 from tasks.registry import lane as find_lane
 from tasks.runner import run_lane
+from tasks.views.reading import ViewReader
 
 logger = logging.getLogger(__name__)
 
@@ -44,6 +45,9 @@ _LOOK_SECONDS: Final = 1.0
 _BEAT_SECONDS: Final = 5.0
 #: How long a database that does not answer is waited for at the start.
 _START_PATIENCE_SECONDS: Final = 60.0
+
+#: Makes what counts the rows of saved views, in a database.
+ReaderOf = Callable[[Engine], ViewReader]
 
 
 @dataclass(slots=True)
@@ -63,7 +67,12 @@ class _Due:
 class Worker:
     """Runs the given lanes until it is told to stop."""
 
-    def __init__(self, config: Config, lanes: Sequence[Lane]) -> None:
+    def __init__(
+        self,
+        config: Config,
+        lanes: Sequence[Lane],
+        views_of: ReaderOf | None = None,
+    ) -> None:
         self._config = config
         self._engine = make_engine(
             config.database_url,
@@ -72,8 +81,9 @@ class Worker:
             loop_rate=config.loop_rate,
         )
         self._awake = AwakeClock()
+        views = views_of(self._engine) if views_of else None
         self._bench = replace(
-            make_bench(config, self._engine), hosts=Hosts(self._awake)
+            make_bench(config, self._engine, views), hosts=Hosts(self._awake)
         )
         self._stop = threading.Event()
         self._is_asked_to_stop = False
@@ -238,18 +248,23 @@ class Worker:
         return ailing + self._presence.ailments()
 
 
-def main(config: Config, lanes: Sequence[str] | None = None) -> None:
+def main(
+    config: Config,
+    lanes: Sequence[str] | None = None,
+    views_of: ReaderOf | None = None,
+) -> None:
     """Run the worker in the foreground until SIGTERM or SIGINT.
 
     Args:
         lanes: Names of the lanes to run; ``None``: all of the registry.
+        views_of: Makes what counts the rows of saved views.
 
     Raises:
         UnknownLane: a name is not in the registry.
         OSError: the health port is taken.
     """
     chosen = LANES if lanes is None else tuple(find_lane(name) for name in lanes)
-    worker = Worker(config, chosen)
+    worker = Worker(config, chosen, views_of)
 
     def stop(_signum: int, _frame: FrameType | None) -> None:
         worker.stop()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from dashboard.cli.logs import configure_logging
+from dashboard.cli.seen_views import ConsoleViews
 from dashboard.cli.settings import database, read_config
 from tasks import queue
 from tasks.assembly import make_bench
@@ -26,7 +27,8 @@ def sweep(lane: str) -> None:
     config = read_config()
     queue.configure(config)
     with database(config) as engine:
-        ran = run_lane(chosen, make_bench(config, engine), LaneTrigger.OPERATOR)
+        bench = make_bench(config, engine, ConsoleViews(engine))
+        ran = run_lane(chosen, bench, LaneTrigger.OPERATOR)
     if ran is None:
         raise EngineError(
             f"{chosen.title} was not swept: the lane is paused, or the database does "

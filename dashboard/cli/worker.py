@@ -7,6 +7,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from dashboard.cli.lifeline import hold_lifeline, lifeline_option
 from dashboard.cli.logs import configure_logging
+from dashboard.cli.seen_views import ConsoleViews
 from dashboard.cli.settings import first_line, read_config, refuse_taken_port
 from tasks import worker as engine
 from tasks.errors import EngineError
@@ -28,7 +29,7 @@ def worker(lanes: str | None, lifeline: bool) -> None:
         hold_lifeline()
     names = None if lanes is None else [name.strip() for name in lanes.split(",")]
     try:
-        engine.main(config, names)
+        engine.main(config, names, ConsoleViews)
     except SQLAlchemyError as error:
         raise EngineError(
             f"The database cannot be worked with ({first_line(error)}). "

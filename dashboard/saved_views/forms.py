@@ -7,7 +7,14 @@ from uuid import UUID
 
 from flask import g
 from flask_wtf import FlaskForm
-from wtforms import IntegerField, SelectChoice, SelectField, StringField
+from wtforms import (
+    BooleanField,
+    IntegerField,
+    SelectChoice,
+    SelectField,
+    StringField,
+    ValidationError,
+)
 from wtforms.validators import DataRequired, Length, NumberRange, Optional
 
 from dashboard.filter_fields import clean
@@ -62,6 +69,18 @@ class ViewForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
         ),
         render_kw={"min": 1, "max": COUNT_CAP, "inputmode": "numeric"},
     )
+    by_mail = BooleanField(
+        later("Also by mail"),
+        description=later(
+            "One mail when it begins to warn: to you, and to those operators and "
+            "admins with whom you share it."
+        ),
+    )
+
+    def validate_by_mail(self, by_mail: BooleanField) -> None:
+        """Refuse mails of a view that never warns."""
+        if by_mail.data and not self.alert_at.data and not self.alert_at.errors:
+            raise ValidationError(say("Say above from how many rows on it warns."))
 
     @classmethod
     def of(cls, view: SavedView | None = None) -> ViewForm:
@@ -69,6 +88,7 @@ class ViewForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
         form = cls(
             name=view.name if view else None,
             alert_at=view.alert_at if view else None,
+            by_mail=view.by_mail if view else False,
             audience=_audience(view) if view else _ME,
         )
         form.audience.choices = [SelectChoice(_ME, say("Only me")), *_others()]
@@ -83,6 +103,7 @@ class ViewForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
             is_shared=chosen != _ME,
             congregation_id=UUID(chosen) if is_one else None,
             alert_at=self.alert_at.data,
+            by_mail=self.by_mail.data,
         )
 
 

@@ -20,6 +20,7 @@ from tasks.models import Congregation, SavedView
 from tasks.models.base import Json
 from tasks.operations.audit import Actor, Subject, record
 from tasks.saying import say
+from tasks.views.warning import forget_warnings
 
 #: Views that one operator may keep.
 VIEWS_MAX: Final = 50
@@ -33,6 +34,7 @@ class Wish:
     is_shared: bool
     congregation_id: UUID | None  # None: it is for everybody, or for its owner alone
     alert_at: int | None
+    by_mail: bool = False  # also mailed; only with a number from which on it warns
 
 
 def seen_by(operator: Operator) -> ColumnElement[bool]:
@@ -73,6 +75,20 @@ def may_change(operator: Operator, view: SavedView) -> bool:
     return view.congregation_id is not None or operator.sees_all
 
 
+def seen(session: Session, operator: Operator, view_id: UUID) -> SavedView:
+    """Return a view.
+
+    Raises:
+        NotFound: the operator sees no such view.
+    """
+    view = session.scalar(
+        select(SavedView).where(SavedView.id == view_id, seen_by(operator))
+    )
+    if view is None:
+        raise NotFound("unknown_view", say("There is no such view."))
+    return view
+
+
 def changeable(session: Session, operator: Operator, view_id: UUID) -> SavedView:
     """Return a view to be changed.
 
@@ -80,11 +96,7 @@ def changeable(session: Session, operator: Operator, view_id: UUID) -> SavedView
         NotFound: the operator sees no such view.
         Conflict: it is another one's, and theirs to change.
     """
-    view = session.scalar(
-        select(SavedView).where(SavedView.id == view_id, seen_by(operator))
-    )
-    if view is None:
-        raise NotFound("unknown_view", say("There is no such view."))
+    view = seen(session, operator, view_id)
     if not may_change(operator, view):
         told = say("Only %(owner)s or an admin may change it.", owner=view.owner)
         raise Conflict("not_yours", told)
@@ -120,8 +132,11 @@ def save(
         )
         session.add(view)
     before = _told(view) if view.is_shared else None
+    is_other = view.filter != filter_
     view.filter = filter_
     _put(session, view, wish, actor, before, now)
+    if is_other:
+        forget_warnings(session, view, now)
     return view
 
 
@@ -160,13 +175,16 @@ def _put(
     former = view.congregation_id
     view.is_shared = wish.is_shared
     view.congregation_id = wish.congregation_id if wish.is_shared else None
-    view.alert_at = wish.alert_at
+    is_otherwise = (view.alert_at, view.by_mail) != (wish.alert_at, wish.by_mail)
+    view.alert_at, view.by_mail = wish.alert_at, wish.by_mail
     view.changed_at = now
     try:
         with session.begin_nested():
             session.flush()
     except IntegrityError as error:  # saved twice in the same moment
         raise _taken() from error
+    if is_otherwise:
+        forget_warnings(session, view, now)
     if view.is_shared:
         action = "view.shared" if before is None else "view.changed"
         _audit(session, view, actor, action, before=before, after=_told(view))
@@ -213,6 +231,7 @@ def _told(view: SavedView) -> Json:
         "list": view.list_name,
         "filter": view.filter,
         "alert_at": view.alert_at,
+        "by_mail": view.by_mail,
     }
 
 

@@ -98,6 +98,13 @@ def edit(saved_view_id: UUID) -> str:
     return _show_edit(view, ViewForm.of(view))
 
 
+@bp.get("/<uuid:saved_view_id>/rows")
+def rows(saved_view_id: UUID) -> ResponseReturnValue:
+    """Go to the list as a view shows it: mails name this short address."""
+    view = keeping.seen(db.session(), current_operator(), saved_view_id)
+    return redirect(url_of(view), 303)
+
+
 @bp.post("/<uuid:saved_view_id>")
 def change(saved_view_id: UUID) -> ResponseReturnValue:
     """Change a view."""

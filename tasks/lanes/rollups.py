@@ -5,6 +5,8 @@ the work of a lane that keeps no attempts (``note_work``).  Shape: one transacti
 adds to the counts and removes what it has counted, so a worker that dies loses nothing
 and counts nothing twice.  No table is read to its end: what is counted is found by its
 key.
+
+Afterwards it looks at what warns by mail: lateness budgets, and saved views.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from tasks.rollups.counting import Place, count
 from tasks.rollups.ended import Key, unpacked
 from tasks.rollups.warning import look_at_budgets
 from tasks.rollups.work import Work, noted_work, placed
+from tasks.views.warning import look_at_views
 
 NAME: Final = "rollups"
 
@@ -71,6 +74,7 @@ def sweep(bench: Bench, limit: int) -> RollupsSweep:
     if len(rows) < limit:  # else there is more to count first
         with bench.begin() as session:
             look_at_budgets(session, bench.clock())
+        look_at_views(bench)
     return RollupsSweep(
         executions=tuple(id_ for id_, _ in keys[EndedKind.EXECUTION]),
         deliveries=tuple(id_ for id_, _ in keys[EndedKind.DELIVERY]),

@@ -123,7 +123,7 @@ from tasks.models.rule import (
     RulePodcast,
     RuleVersion,
 )
-from tasks.models.saved_view import SavedView
+from tasks.models.saved_view import SavedView, ViewWarning
 from tasks.models.scheduled_job import JobContext, JobState, ScheduledJob
 from tasks.models.source import (
     CallOutcome,
@@ -281,6 +281,7 @@ __all__ = [
     "Transfer",
     "TransferKind",
     "UtcDateTime",
+    "ViewWarning",
     "VolumeLimit",
     "VolumeLook",
     "WaitsFor",

@@ -8,7 +8,16 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Boolean, String, Table, Uuid, column, or_, select, table
+from sqlalchemy import (
+    Boolean,
+    String,
+    Table,
+    Uuid,
+    column,
+    or_,
+    select,
+    table,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -68,8 +77,23 @@ def mail_admins(
     ``None``: it concerns the installation, and those who see all of it.  Goes out after
     the commit, and not at all on a rollback.  Caller commits.
     """
-    admins = admins_of(session, congregation_id)
-    said = {sign: _said(telling, sign) for sign in {*admins.values()}}
+    people = admins_of(session, congregation_id)
+    return mail_people(session, congregation_id, people, telling, now)
+
+
+def mail_people(
+    session: Session,
+    congregation_id: UUID | None,
+    people: Mapping[str, str],
+    telling: Telling,
+    now: datetime,
+) -> int:
+    """Write a mail for each of some people; returns how many.  Caller commits.
+
+    Args:
+        people: Their addresses, with the language that each reads.
+    """
+    said = {sign: _said(telling, sign) for sign in {*people.values()}}
     rows = [
         {
             "id": new_id(now),
@@ -85,7 +109,7 @@ def mail_admins(
             "attempt": 0,
             "created_at": now,
         }
-        for address, sign in admins.items()
+        for address, sign in people.items()
     ]
     if not rows:
         return 0
@@ -107,10 +131,7 @@ def admins_of(session: Session, congregation_id: UUID | None) -> Mapping[str, st
 
     With the language that each reads: their own, else the congregation's.
     """
-    first = next(iter(LANGUAGES))
-    of = Congregation.id == congregation_id
-    spoken = session.scalar(select(Congregation.locale).where(of))
-    usual = spoken if spoken in LANGUAGES else first
+    usual = usual_language(session, congregation_id)
     sees_it = select(OPERATOR_CONGREGATIONS.c.operator_id).where(
         OPERATOR_CONGREGATIONS.c.operator_id == OPERATORS.c.id,
         OPERATOR_CONGREGATIONS.c.congregation_id == congregation_id,
@@ -132,3 +153,10 @@ def admins_of(session: Session, congregation_id: UUID | None) -> Mapping[str, st
     return {
         address: chosen if chosen in LANGUAGES else usual for address, chosen in found
     }
+
+
+def usual_language(session: Session, congregation_id: UUID | None) -> str:
+    """Return the language of who chose none: the congregation's, else the first."""
+    of = Congregation.id == congregation_id
+    spoken = session.scalar(select(Congregation.locale).where(of))
+    return spoken if spoken in LANGUAGES else next(iter(LANGUAGES))

@@ -1541,6 +1541,8 @@ def upgrade() -> None:
         sa.Column("name", sa.String(length=80), nullable=False),
         sa.Column("filter", sa.JSON(), nullable=False),
         sa.Column("alert_at", sa.Integer(), nullable=True),
+        sa.Column("by_mail", sa.Boolean(), nullable=False),
+        sa.Column("look_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("changed_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(
@@ -1562,5 +1564,27 @@ def upgrade() -> None:
             ["is_shared", "list_name", "name", "id"],
             unique=False,
         )
+        batch_op.create_index(
+            "ix_saved_views_mailed",
+            ["look_at", "id"],
+            unique=False,
+            postgresql_where=sa.text("by_mail"),
+            sqlite_where=sa.text("by_mail"),
+        )
+    op.create_table(
+        "view_warnings",
+        sa.Column("saved_view_id", sa.Uuid(), nullable=False),
+        sa.Column("operator_id", sa.Uuid(), nullable=False),
+        sa.Column("warned_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["saved_view_id"],
+            ["saved_views.id"],
+            name=op.f("fk_view_warnings_saved_view_id"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint(
+            "saved_view_id", "operator_id", name=op.f("pk_view_warnings")
+        ),
+    )
 
     # ### end Alembic commands ###

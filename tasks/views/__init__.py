@@ -1,0 +1,1 @@
+"""Saved views that warn by mail."""
