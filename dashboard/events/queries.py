@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import Select, and_, case, func, select
 from sqlalchemy.orm import Session
 
+from dashboard.amounts import amounts
 from dashboard.paging import Page, paginate
+from dashboard.tallies import AtLeast
 from tasks.errors import NotFound
 from tasks.models import (
     Booking,
@@ -20,10 +23,12 @@ from tasks.models import (
     EpisodeGuest,
     Event,
     EventData,
+    OperationKind,
     Podcast,
 )
 from tasks.models.base import Json
 from tasks.operations.event_matching import EventMatching, events_that_match
+from tasks.operations.kinds import Asked as AllThatMatch
 from tasks.saying import say
 
 
@@ -72,6 +77,17 @@ def listed(
 ) -> Select[Event, str, str, str | None, str | None, str | None, str | None]:
     """Select the events in the order of ``EventRow``'s fields."""
     return _with_names().where(*events_that_match(session, wanted))
+
+
+def n_replayed(
+    session: Session, wanted: EventMatching, n_shown: int, now: datetime
+) -> int:
+    """Return how many events a replay of all that match means; ``n_shown`` at least."""
+    all_ = AllThatMatch(OperationKind.REPLAY_EVENTS, wanted.as_json(), now)
+    # Without the id, so that the index of a booking's events serves as well.
+    newest = (Event.created_at.desc(),)
+    [n] = amounts(session, [all_], newest, [*wanted.bounds()])
+    return max(n, AtLeast(n_shown))
 
 
 def event(session: Session, event_id: UUID) -> EventRow:

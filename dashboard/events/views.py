@@ -6,6 +6,7 @@ from uuid import UUID
 
 from flask import Blueprint, current_app, request
 
+from dashboard.amounts import as_many
 from dashboard.congregations.moments import event_title
 from dashboard.events import queries
 from dashboard.events.forms import EventFilterForm
@@ -14,6 +15,7 @@ from dashboard.events.verdicts import silence, verdicts
 from dashboard.extensions import db
 from dashboard.rules.scope import places
 from dashboard.search.views import explains
+from dashboard.security import may
 from dashboard.web import render
 from dashboard.webhooks.told import listens, told_of
 from tasks.automation.triggers import TRIGGERS
@@ -31,13 +33,20 @@ def index() -> str:
     session = db.session()
     config: Config = current_app.config["CARILLON"]
     form = EventFilterForm.of(request.args, places(session))
-    wanted = form.wanted(utcnow())
+    now = utcnow()
+    wanted = form.wanted(now)
     page = queries.events(session, wanted, request.args.get("cursor"), config.page_size)
+    n_replayed = 0
+    if page.rows and not wanted.is_empty and may("operator"):
+        n_replayed = queries.n_replayed(session, wanted, len(page.rows), now)
     return render(
         "events/list.html",
         form=form,
         is_filtered=not wanted.is_empty,
         page=page,
+        n_replayed=n_replayed,
+        n_told=as_many(n_replayed),
+        cap=COUNT_CAP,
         asked=queries.asked(session, [row.event.id for row in page.rows]),
         nobody=queries.Asked(),
         told=names_told(session, [row.event for row in page.rows]),

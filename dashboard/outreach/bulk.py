@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from flask import request, url_for
 from flask.typing import ResponseReturnValue
 
 from dashboard.operations.asking import Question, ask, begin, ticked
 from dashboard.outreach.filters import EngagementFilter
+from dashboard.outreach.offers import KINDS
 from dashboard.outreach.views import bp
 from dashboard.security import require
 from tasks.clock import utcnow
-from tasks.models import OperationKind
 from tasks.saying import say
-
-_K = OperationKind
-#: Word in the address -> what is done.
-_KINDS: Final = {
-    "wake": _K.WAKE_ENGAGEMENTS,
-    "stop": _K.STOP_ENGAGEMENTS,
-    "pause": _K.PAUSE_ENGAGEMENTS,
-    "resume": _K.RESUME_ENGAGEMENTS,
-}
 
 
 def _question(verb: str) -> Question:
     form = EngagementFilter.read(request.args)
     back = url_for(".index", **form.search.params())
-    return Question(_KINDS[verb], back, say("Outreach"), form.asked(utcnow()))
+    return Question(KINDS[verb], back, say("Outreach"), form.asked(utcnow()))
 
 
 @bp.post("/ticked/<any(wake, stop, pause, resume):verb>")

@@ -14,10 +14,11 @@ from sqlalchemy.orm import Session
 from dashboard.extensions import db
 from dashboard.outreach import queries
 from dashboard.outreach.filters import EngagementFilter
+from dashboard.outreach.offers import offers
 from dashboard.outreach.story import PASSED, SHOWN_MAX, story
 from dashboard.outreach.tabs import TABS
 from dashboard.search.views import explains
-from dashboard.security import actor
+from dashboard.security import actor, may
 from dashboard.web import render
 from tasks.clock import utcnow
 from tasks.models import Engagement
@@ -36,17 +37,24 @@ _Deed = Callable[[Session, Engagement, Actor, datetime], object]
 @explains("engagements")
 def index() -> str:
     """List the engagements of a tab."""
-    form = EngagementFilter.read(request.args)
+    form, now = EngagementFilter.read(request.args), utcnow()
     limit = current_app.config["CARILLON"].page_size
     page = queries.listed(
         db.session(),
         Wanted(),
         request.args.get("cursor"),
         limit,
-        conditions=form.wanted(utcnow()),
+        conditions=form.wanted(now),
         order=form.open.order,
     )
-    return render("outreach/list.html", page=page, form=form, tabs=TABS)
+    can_act = may("operator") and page.rows
+    return render(
+        "outreach/list.html",
+        page=page,
+        form=form,
+        tabs=TABS,
+        offers=offers(db.session(), form, now) if can_act else [],
+    )
 
 
 @bp.get("/<uuid:engagement_id>")

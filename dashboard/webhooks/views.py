@@ -11,7 +11,7 @@ from dashboard.deeds import deeds
 from dashboard.extensions import db
 from dashboard.rules.scope import applies_to, places
 from dashboard.search.views import explains
-from dashboard.security import actor, require
+from dashboard.security import actor, may, require
 from dashboard.web import render
 from dashboard.webhooks import queries
 from dashboard.webhooks.filters import EndpointFilter
@@ -19,7 +19,11 @@ from dashboard.webhooks.forms import EndpointForm, ReplayForm, RotateForm
 from tasks.clock import utcnow
 from tasks.config import Config
 from tasks.errors import InvalidInput
-from tasks.models import Endpoint
+from tasks.lane import COUNT_CAP
+from tasks.models import Endpoint, OperationKind
+from tasks.operations.deliveries import DeliveryMatching
+from tasks.operations.kinds import Asked
+from tasks.operations.many import n_meant
 from tasks.saying import say
 from tasks.secrets import SecretBox
 from tasks.webhooks import endpoints, switching
@@ -137,9 +141,13 @@ def detail_page(endpoint_id: UUID, replay_form: ReplayForm) -> str:
         place.podcast_id: place.title
         for place in places(session, endpoint.congregation_id)
     }
+    matching = DeliveryMatching(endpoint_id=endpoint_id).as_json()
+    asked = Asked(OperationKind.RETRY_DELIVERIES, matching, now)
     return render(
         "webhooks/detail.html",
         row=row,
+        n_again=n_meant(session, asked) if may("operator") else 0,
+        cap=COUNT_CAP,
         endpoint=endpoint,
         name=switching.name_of(endpoint),
         recent=queries.recent(session, endpoint_id),

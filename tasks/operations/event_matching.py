@@ -34,6 +34,17 @@ class EventMatching:
         """Whether every event is meant."""
         return self == EventMatching()
 
+    def bounds(self) -> Iterator[ColumnElement[bool]]:
+        """Yield what an index finds the newest by, of what makes an event meant."""
+        if self.congregation_id is not None:
+            yield Event.congregation_id == self.congregation_id
+            if self.booking_id:
+                yield Event.booking_id == self.booking_id
+        if self.since is not None:
+            yield Event.created_at >= self.since
+        if self.until is not None:
+            yield Event.created_at < self.until
+
     def as_json(self) -> dict[str, str]:
         """Return what is set, for the audit log."""
         return as_json(self)

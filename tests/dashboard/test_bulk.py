@@ -6,9 +6,11 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
+from bs4 import BeautifulSoup
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
+from dashboard import amounts
 from tasks.clock import utcnow
 from tasks.models import (
     Congregation,
@@ -31,6 +33,7 @@ from tests.dashboard.conftest import Browser
 from tests.support.confirming import confirm
 from tests.support.factories import NOW
 from tests.support.outreach import engagement
+from tests.support.statements import statements
 from tests.support.webhooks import webhooks
 
 LATER = utcnow() + timedelta(days=30)
@@ -146,6 +149,120 @@ def test_deliveries_that_match_are_sent_again_but_for_those_of_endpoints_that_ar
     assert "Send the one again that did not arrive" in listed
     bad = as_operator.get("/webhooks/deliveries/retry-all?to=nobody")
     assert bad.status_code == 400
+
+
+def _links(browser: Browser, path: str, asked: str) -> dict[str, str]:
+    """Return what links to questions say, and the questions' headings."""
+    page = BeautifulSoup(browser.get(path).text, "html.parser")
+    headings = {}
+    for link in page.select(f".bulk a[href*='{asked}']"):
+        question = BeautifulSoup(browser.get(str(link["href"])).text, "html.parser")
+        heading = question.select_one("h1")
+        assert heading is not None
+        headings[" ".join(link.text.split())] = heading.text.strip()
+    return headings
+
+
+def test_links_to_questions_say_how_many_the_question_will_be_about(
+    as_operator: Browser, engaged: dict[str, UUID]
+) -> None:
+    assert _links(as_operator, "/outreach/", "/all/") == {
+        "Wake all 3 that can be woken": "Wake 3 engagements?",
+        "Stop all 4 that have a schedule": "Stop 4 engagements?",
+        "Pause all 4 that are not paused": "Pause 4 engagements?",
+        "Resume the one that is paused": "Resume 1 engagement?",
+    }
+    assert _links(as_operator, "/outreach/?q=anna@", "/all/") == {
+        "Wake the one that can be woken": "Wake 1 engagement?",
+        "Stop the one that has a schedule": "Stop 1 engagement?",
+        "Pause the one that is not paused": "Pause 1 engagement?",
+    }
+    assert _links(as_operator, "/outreach/?tab=stopped", "/all/") == {
+        "Wake the one that can be woken": "Wake 1 engagement?",
+        "Pause the one that is not paused": "Pause 1 engagement?",
+    }
+
+
+def test_numbers_are_lower_bounds_where_more_rows_are_than_are_looked_at(
+    as_operator: Browser,
+    engaged: dict[str, UUID],
+    sqlite_engine: Engine,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(amounts, "COUNT_CAP", 2)  # the idle one, and the stopped one
+    path = "/outreach/"
+    assert _links(as_operator, path, "/all/") == {
+        "Wake all 1+ that can be woken": "Wake 3 engagements?",
+        "Stop all 1+ that have a schedule": "Stop 4 engagements?",
+        "Pause all 2+ that are not paused": "Pause 4 engagements?",
+        "Resume all that are paused": "Resume 1 engagement?",
+    }
+    with statements() as seen:
+        as_operator.get(path)
+    counting = [one for one in seen if "LIMIT" in one and "count(" in one]
+    assert len([one for one in counting if "FROM engagements" in one]) == 1
+
+
+def _happen(session: Session, of: UUID, type_: str, booking: str) -> Event:
+    event = Event(
+        congregation_id=of,
+        id=new_id(),
+        type=type_,
+        booking_id=booking,
+        source="api",
+        occurred_at=NOW,
+        created_at=NOW,
+    )
+    session.add(event)
+    session.flush()
+    return event
+
+
+def test_a_replay_of_events_says_its_number_before_and_after_the_press(
+    as_operator: Browser,
+    congregation: Congregation,
+    sqlite_engine: Engine,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with Session(sqlite_engine) as session, session.begin():
+        for number in range(3):
+            _happen(session, congregation.id, "booking.confirmed", f"b{number}")
+        _happen(session, congregation.id, "booking.declined", "b0")
+    asked = "/replay-all"
+    assert _links(as_operator, "/events/?text=type:booking.confirmed", asked) == {
+        "Replay all 3 events that match": "Replay 3 events?"
+    }
+    assert _links(as_operator, "/events/?text=booking:b1", asked) == {
+        "Replay the one event that matches": "Replay 1 event?"
+    }
+    assert _links(as_operator, "/events/", asked) == {}, "nothing narrows it"
+    monkeypatch.setattr(amounts, "COUNT_CAP", 2)
+    # The page shows all of them, so there are no fewer.
+    assert _links(as_operator, "/events/?text=type:booking.confirmed", asked) == {
+        "Replay all 3+ events that match": "Replay 3 events?"
+    }
+    since = "/events/?booking=b0&since=2026-03-10T00:00"
+    assert _links(as_operator, since, asked) == {
+        "Replay all 2+ events that match": "Replay 2 events?"
+    }
+
+
+def test_the_page_of_an_endpoint_says_how_much_did_not_arrive(
+    as_operator: Browser, congregation: Congregation, sqlite_engine: Engine
+) -> None:
+    with Session(sqlite_engine) as session, session.begin():
+        event = _happen(session, congregation.id, "booking.confirmed", "b1")
+        endpoint_id = webhooks(session, event, "website")["endpoint_id"]
+    path = f"/webhooks/{endpoint_id}"
+    page = BeautifulSoup(as_operator.get(path).text, "html.parser")
+    [again] = page.select("#again a")
+    assert "Send the one again that did not arrive" in again.text
+    asked = as_operator.get(str(again["href"])).text
+    assert "Send 1 delivery again" in asked
+    confirm(as_operator, str(again["href"]))
+    page = BeautifulSoup(as_operator.get(path).text, "html.parser")
+    assert not page.select("#again > a")
+    assert "Nothing is left that did not arrive." in page.text
 
 
 def test_a_viewer_is_not_asked(as_viewer: Browser, engaged: dict[str, UUID]) -> None:
