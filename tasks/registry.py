@@ -58,7 +58,9 @@ LANES: Final = (
     Lane(
         name="replanning",
         title=mark("Replanning"),
-        purpose=mark("Moves the many jobs of a rule that was changed, piece by piece."),
+        purpose=mark(
+            "Moves the many jobs of a changed rule or timezone, piece by piece."
+        ),
         sweep=replanning.sweep,
         backlog=replanning.backlog,
         every=timedelta(seconds=2),

@@ -14,6 +14,7 @@ from dashboard.scope import chosen_congregation
 from dashboard.search.views import explains
 from dashboard.security import actor, current_operator, require
 from dashboard.web import render
+from tasks.automation.zone_moves import is_moving
 from tasks.clock import utcnow
 from tasks.config import Config
 from tasks.daily import troubles
@@ -87,6 +88,7 @@ def detail(slug: str) -> str:
         locales=LOCALES,
         tiles=home.tiles(session, place(session, found.id)),
         troubles=troubles(session, found.id),
+        is_moving=is_moving(session, found.id),
     )
 
 

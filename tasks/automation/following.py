@@ -34,6 +34,7 @@ from tasks.automation.replan import (
 )
 from tasks.automation.subjects import booked_among, of_bookings, of_episodes
 from tasks.automation.triggers import TRIGGERS
+from tasks.automation.zone_moves import take_along as take_to_their_zone
 from tasks.models.booking import Booking
 from tasks.models.episode import Episode
 from tasks.models.replan import Replan
@@ -74,9 +75,9 @@ def follow(
 
 
 def take_along(session: Session, jobs: Sequence[ScheduledJob]) -> set[UUID]:
-    """Plan those due jobs anew whose rule changed since; returns which they were.
+    """Plan those due jobs anew whose rule or timezone changed since; returns which.
 
-    Their ``rule`` must be loaded.  Most batches have none, and cost nothing here.
+    Their ``rule`` must be loaded.  Most batches have none, and cost next to nothing.
     """
     late: dict[UUID, list[ScheduledJob]] = defaultdict(list)
     for job in jobs:
@@ -86,7 +87,9 @@ def take_along(session: Session, jobs: Sequence[ScheduledJob]) -> set[UUID]:
         open_ = session.get(Replan, rule_id)
         since = open_.since if open_ else some[0].rule.updated_at
         move_jobs(session, some[0].rule, some, now=since)
-    return {job.id for some in late.values() for job in some}
+    moved = {job.id for some in late.values() for job in some}
+    rest = [job for job in jobs if job.id not in moved]
+    return moved | take_to_their_zone(session, rest)
 
 
 def work_off(session: Session, open_: Replan, rule: Rule, *, limit: int) -> bool:

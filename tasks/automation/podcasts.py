@@ -14,9 +14,9 @@ from sqlalchemy.orm import Session
 
 from tasks.automation import fields, rows
 from tasks.automation.checks import checked_id
-from tasks.automation.replan import move_zone
 from tasks.automation.results import Changed
 from tasks.automation.scope import known_congregation
+from tasks.automation.zone_moves import move_podcast
 from tasks.clock import utcnow
 from tasks.models.congregation import Congregation
 from tasks.models.podcast import BookingLink, Podcast
@@ -79,7 +79,7 @@ def save_podcast(
     if "timezone" in before:
         house = session.get_one(Congregation, of).timezone
         was = before["timezone"] or house
-        move_zone(session, of, was, podcast_id=row.id, now=at)
+        move_podcast(session, of, row.id, was, now=at)
     return Changed(row, changed=bool(before))
 
 

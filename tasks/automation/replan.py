@@ -11,19 +11,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, literal_column, select
+from sqlalchemy import ColumnElement, literal_column
 from sqlalchemy.orm import Session
 
 from tasks.automation.calendar import coming, is_ahead, known
 from tasks.automation.jobs import end_jobs
 from tasks.automation.planner import Subject
-from tasks.automation.plans import reconcile, time_rules
+from tasks.automation.plans import reconcile
 from tasks.automation.records import chunks
 from tasks.automation.subjects import of_jobs
 from tasks.automation.triggers import TRIGGERS, Reference
-from tasks.automation.zones import first_zone
 from tasks.models.reason import Reason
-from tasks.models.rule import OffsetUnit, Rule
+from tasks.models.rule import Rule
 from tasks.models.scheduled_job import JobState, ScheduledJob
 
 
@@ -79,50 +78,6 @@ def move_jobs(
         return Replanned(n_cancelled=len(ended))
     subjects = subjects_of(session, rule, moved, now)
     return Replanned(n_cancelled=len(ended)) + carry_out(session, rule, subjects, now)
-
-
-def move_zone(
-    session: Session,
-    congregation_id: UUID,
-    was: str | None,
-    *,
-    now: datetime,
-    podcast_id: str | None = None,
-) -> Replanned:
-    """Plan pending jobs anew whose podcast or congregation has another timezone.
-
-    In pieces of 500 jobs; what does not go by local time keeps its instant.  Flushes
-    only.
-
-    Args:
-        was: the timezone that counted there until now.
-        podcast_id: the podcast that changed; ``None``: the congregation did.
-    """
-    moved = Replanned()
-    for rule in time_rules(session, congregation_id):
-        is_local = rule.offset_unit == OffsetUnit.DAYS or rule.quiet_from is not None
-        ids = session.scalars(_pending_of(rule, podcast_id)).all()
-        for chunk in chunks(ids):
-            jobs = session.scalars(
-                select(ScheduledJob).where(ScheduledJob.id.in_(chunk))
-            ).all()
-            subjects = of_jobs(session, jobs, was=first_zone(was))
-            for job, subject in zip(jobs, subjects, strict=True):
-                job.timezone = subject.timezone
-            session.flush()
-            if is_local:
-                moved += carry_out(session, rule, subjects, now)
-    return moved
-
-
-def _pending_of(rule: Rule, podcast_id: str | None) -> Select[UUID]:
-    ids = select(ScheduledJob.id).where(
-        ScheduledJob.rule_id == rule.id,
-        ScheduledJob.state == literal_column("'pending'"),
-    )
-    if podcast_id is not None:
-        ids = ids.where(ScheduledJob.podcast_id == podcast_id)
-    return ids.order_by(ScheduledJob.id)
 
 
 def subjects_of(

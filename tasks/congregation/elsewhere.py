@@ -57,6 +57,7 @@ ELSEWHERE: Final[Mapping[str, str]] = {
             "scheduled_job_contexts",
             "scheduled_jobs",
             "webhook_messages",
+            "zone_moves",
         ),
         _WORK,
     ),

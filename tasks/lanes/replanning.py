@@ -1,8 +1,8 @@
-"""Replanning: what changed rules have yet to plan, when it is much.
+"""Replanning: what changed rules and timezones have yet to plan, when it is much.
 
-Fed by ``tasks.automation.following``.  Shape: one transaction for each piece, so a
-worker that dies loses one piece's work and no job.  The rule is locked meanwhile: an
-operator who changes it again waits for one piece at most.
+Fed by ``tasks.automation.following`` and ``zone_moves``.  Shape: one transaction for
+each piece, so a worker that dies loses one piece's work and no job.  The rule is locked
+meanwhile: an operator who changes it again waits for one piece at most.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, union_all
 from sqlalchemy.orm import Session
 
 from tasks.automation.following import work_off
+from tasks.automation.zone_moves import work_off as work_off_zone
 from tasks.lane import COUNT_CAP, Backlog, Bench
-from tasks.models.replan import Replan
+from tasks.models.replan import Replan, ZoneMove
 from tasks.models.rollup import Measure
 from tasks.models.rule import Rule
 from tasks.rollups.work import Work, note_work
@@ -27,7 +28,7 @@ NAME: Final = "replanning"
 
 @dataclass(frozen=True, slots=True)
 class ReplanSweep:
-    """What one sweep did, as rule ids."""
+    """What one sweep did, as ids of rules and of congregations that moved."""
 
     continued: tuple[UUID, ...] = ()
     finished: tuple[UUID, ...] = ()
@@ -35,7 +36,19 @@ class ReplanSweep:
 
 
 def sweep(bench: Bench, limit: int) -> ReplanSweep:
-    """Plan up to ``limit`` jobs of the rule that has waited longest."""
+    """Plan up to ``limit`` jobs of the rule that has waited longest.
+
+    And as many of the congregation with another timezone that has.
+    """
+    swept = _sweep_rules(bench, limit), _sweep_zones(bench, limit)
+    return ReplanSweep(
+        tuple(id_ for each in swept for id_ in each.continued),
+        tuple(id_ for each in swept for id_ in each.finished),
+        is_full=any(each.is_full for each in swept),
+    )
+
+
+def _sweep_rules(bench: Bench, limit: int) -> ReplanSweep:
     now = bench.clock()
     with bench.begin() as session:
         rule = _next_rule(session)
@@ -51,14 +64,29 @@ def sweep(bench: Bench, limit: int) -> ReplanSweep:
     return ReplanSweep(continued=(rule.id,), is_full=True)
 
 
+def _sweep_zones(bench: Bench, limit: int) -> ReplanSweep:
+    now = bench.clock()
+    with bench.begin() as session:
+        move = _next_move(session)
+        if move is None:
+            return ReplanSweep()
+        done, is_over = work_off_zone(session, move, limit=limit)
+        _note(session, move, done.n_created + done.n_cancelled, now)
+        if is_over:
+            session.delete(move)
+            return ReplanSweep(finished=(move.congregation_id,), is_full=True)
+        move.touched_at = now
+    return ReplanSweep(continued=(move.congregation_id,), is_full=True)
+
+
 def backlog(session: Session, now: datetime) -> Backlog:
-    """Return how many rules have planning before them."""
+    """Return how many rules and timezones have planning before them."""
     del now
-    some = select(Replan.rule_id).limit(COUNT_CAP).subquery()
-    return Backlog(
-        n_due=session.scalar(select(func.count()).select_from(some)) or 0,
-        oldest_due_at=session.scalar(select(func.min(Replan.since))),
-    )
+    since = union_all(select(Replan.since), select(ZoneMove.since)).subquery()
+    oldest = session.scalar(select(func.min(since.c.since)))
+    some = select(since.c.since).limit(COUNT_CAP).subquery()
+    n_due = session.scalar(select(func.count()).select_from(some)) or 0
+    return Backlog(n_due=n_due, oldest_due_at=oldest)
 
 
 def _work(
@@ -69,10 +97,24 @@ def _work(
         return True
     before = open_.n_created + open_.n_ended
     is_over = work_off(session, open_, rule, limit=limit)
-    n = open_.n_created + open_.n_ended - before
-    work = Work(open_.congregation_id, Measure.SUCCEEDED, now - open_.since, n=n)
-    note_work(session, NAME, [work], now)
+    _note(session, open_, open_.n_created + open_.n_ended - before, now)
     return is_over
+
+
+def _note(session: Session, of: Replan | ZoneMove, n: int, now: datetime) -> None:
+    work = Work(of.congregation_id, Measure.SUCCEEDED, now - of.since, n=n)
+    note_work(session, NAME, [work], now)
+
+
+def _next_move(session: Session) -> ZoneMove | None:
+    """Lock the other timezone that waits longest, unless somebody has it."""
+    return session.scalars(
+        select(ZoneMove)
+        .order_by(ZoneMove.touched_at, ZoneMove.id)
+        .limit(1)
+        .with_for_update(skip_locked=True)
+        .execution_options(populate_existing=True)
+    ).first()
 
 
 def _next_rule(session: Session) -> Rule | None:

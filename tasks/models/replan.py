@@ -1,14 +1,14 @@
-"""Planning that a changed rule still has before it."""
+"""Planning that is still to be done: of changed rules, and of other timezones."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import String
+from sqlalchemy import String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from tasks.models.base import Base, OfCongregation, within_congregation
+from tasks.models.base import Base, Id, OfCongregation, within_congregation
 
 
 class Replan(OfCongregation, Base):
@@ -29,3 +29,21 @@ class Replan(OfCongregation, Base):
     cursor: Mapped[str | None] = mapped_column(String(80))
     n_created: Mapped[int] = mapped_column(default=0)
     n_ended: Mapped[int] = mapped_column(default=0)
+
+
+class ZoneMove(OfCongregation, Base):
+    """Another timezone of a congregation, and the jobs that have yet to go by it.
+
+    Where they go now says the congregation, so that the last change counts.
+    """
+
+    __tablename__ = "zone_moves"
+    __table_args__ = (UniqueConstraint("congregation_id", "was"),)
+
+    id: Mapped[Id]
+    was: Mapped[str] = mapped_column(String(64))  # the timezone that they went by
+    since: Mapped[datetime]  # when it was changed; lateness counts from here
+    touched_at: Mapped[datetime]  # who was worked on last waits longest
+    #: The last job that was moved, by ``run_at`` and id; None: none yet.
+    cursor_at: Mapped[datetime | None]
+    cursor_id: Mapped[UUID | None]

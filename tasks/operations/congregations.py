@@ -10,7 +10,7 @@ from uuid import UUID
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from tasks.automation.replan import move_zone
+from tasks.automation.zone_moves import move_congregation
 from tasks.clock import utcnow
 from tasks.errors import Conflict, NotFound
 from tasks.models import Congregation, new_id
@@ -66,7 +66,8 @@ def edit_congregation(
 ) -> bool:
     """Change a congregation; False when everything was so already.
 
-    Another timezone moves the jobs of rules that go by local time.
+    Another timezone moves the jobs of rules that go by local time; many of them are
+    left to the lane "replanning" (``zone_moves.is_moving``).
 
     Raises:
         InvalidInput: a field cannot be accepted; ``field`` names it.
@@ -99,7 +100,7 @@ def edit_congregation(
         after=after,
     )
     if before["timezone"] != row.timezone:
-        move_zone(session, row.id, before["timezone"], now=now or utcnow())
+        move_congregation(session, row.id, before["timezone"], now=now or utcnow())
     return True
 
 

@@ -12,6 +12,7 @@ from sqlalchemy import Engine, func, select
 from sqlalchemy.orm import Session
 
 from dashboard.congregations.podcast_views import wall_clock
+from tasks.automation import zone_moves
 from tasks.clock import utcnow
 from tasks.models import (
     AuditEntry,
@@ -23,6 +24,7 @@ from tasks.models import (
     Podcast,
     Rule,
 )
+from tasks.models.replan import ZoneMove
 from tests.support import factories
 from tests.support.statements import statements
 
@@ -91,6 +93,33 @@ def test_an_admin_makes_a_congregation(
         ).one()
     assert (row.slug, row.timezone) == ("st-paul", "Europe/Paris")
     assert (entry.actor, entry.congregation_id) == ("admin@example.org", row.id)
+
+
+def test_many_jobs_that_follow_to_another_timezone_are_left_to_the_lane(
+    as_admin: FlaskClient,
+    sqlite_engine: Engine,
+    house: Congregation,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(zone_moves, "AT_ONCE_MAX", 2)
+    with Session(sqlite_engine) as session, session.begin():
+        rule = factories.reminder(session, house.id)
+        for n in range(3):
+            factories.job(session, rule, idempotency_key=f"k{n}")
+    form = {**FORM, "slug": house.slug}
+    with statements() as seen:
+        answer = as_admin.post(
+            f"/congregations/{house.slug}", data=form, follow_redirects=True
+        )
+    assert "still being planned anew, by the clock of Europe/Paris" in answer.text
+    assert 'href="/lanes/replanning"' in answer.text
+    assert not [each for each in seen if "UPDATE scheduled_jobs" in each]
+
+    with Session(sqlite_engine) as session, session.begin():
+        (move,) = session.scalars(select(ZoneMove)).all()
+        session.delete(move)
+    page = as_admin.get(f"/congregations/{house.slug}").text
+    assert "still being planned anew" not in page
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ STAYS: Final[Mapping[str, str]] = MappingProxyType(
         "rule_podcasts": _RULES,
         "rule_versions": _RULES,
         "replans": _WORK,
+        "zone_moves": _WORK,
         "rate_slots": _WORK,
         # what was done
         "events": _HISTORY,

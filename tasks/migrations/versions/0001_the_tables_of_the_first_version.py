@@ -652,6 +652,25 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("rule_id", name=op.f("pk_replans")),
     )
     op.create_table(
+        "zone_moves",
+        sa.Column("congregation_id", sa.Uuid(), nullable=False),
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("was", sa.String(length=64), nullable=False),
+        sa.Column("since", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("touched_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("cursor_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("cursor_id", sa.Uuid(), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["congregation_id"],
+            ["congregations.id"],
+            name=op.f("fk_zone_moves_congregation_id"),
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_zone_moves")),
+        sa.UniqueConstraint(
+            "congregation_id", "was", name=op.f("uq_zone_moves_congregation_id_was")
+        ),
+    )
+    op.create_table(
         "rule_podcasts",
         sa.Column("congregation_id", sa.Uuid(), nullable=False),
         sa.Column("rule_id", sa.Uuid(), nullable=False),

@@ -8,9 +8,11 @@ from typing import Any
 from tasks.automation import bookings, podcasts
 from tasks.automation.replan import plan_coming
 from tasks.automation.scheduler import TimeContext, schedule_time_based_jobs
+from tasks.lanes import replanning
 from tasks.models import Booking, BookingStatus, Congregation, JobState, OffsetUnit
 from tasks.operations.audit import Actor
 from tasks.operations.congregations import CongregationChange, edit_congregation
+from tests.support.fakes import FakePost, bench
 from tests.support.statements import statements
 from tests.tasks.automation.conftest import NOW, World
 
@@ -122,17 +124,36 @@ def test_a_rule_that_has_not_begun_with_a_booking_does_not_begin_now(
     assert world.jobs() == []
 
 
-def test_many_jobs_move_in_pieces(world: World) -> None:
+def _fill(world: World, n_bookings: int) -> None:
     rule = world.rule("time.before_recording", **EVE)
     with world.make_session.begin() as session:
-        session.add_all(_booking(world, number) for number in range(1_100))
+        session.add_all(_booking(world, number) for number in range(n_bookings))
         session.flush()
         plan_coming(session, session.merge(rule), now=NOW)
+
+
+def test_many_jobs_of_a_podcast_move_in_pieces(world: World) -> None:
+    _fill(world, 1_100)
     with statements() as seen:
-        _move_house(world, "America/New_York")
+        _move_podcast(world, "America/New_York")
     assert set(_due(world)) == {NEW_YORK}
     assert len(world.jobs("pending")) == len(world.jobs("superseded")) == 1_100
     assert len(seen) < 100
+
+
+def test_many_jobs_of_a_congregation_are_left_to_the_lane(world: World) -> None:
+    _fill(world, 1_100)
+    with statements() as seen:
+        _move_house(world, "America/New_York")
+    assert set(_due(world)) == {BERLIN}
+    assert len(seen) < 15
+    worker = bench(world.make_session, lambda: NOW, FakePost())
+    with statements() as seen:
+        while replanning.sweep(worker, 500).is_full:
+            pass
+    assert set(_due(world)) == {NEW_YORK}
+    assert len(world.jobs("pending")) == len(world.jobs("superseded")) == 1_100
+    assert len(seen) < 200
 
 
 def _booking(world: World, number: int) -> Booking:
