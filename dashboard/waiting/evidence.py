@@ -11,9 +11,11 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, func, literal_column, select, tuple_
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
+from dashboard.waiting.long_work import busy
 from dashboard.waiting.reasons import Answer, Queue, Row, Stopped, explain
 from dashboard.waiting.standing import Standings, speed
 from tasks.claims import SUSPECT_CRASHES
+from tasks.congregation.addresses.jobs import TRIES
 from tasks.holds.looking import Active, hold_of
 from tasks.lane import COUNT_CAP
 from tasks.models import (
@@ -24,14 +26,30 @@ from tasks.models import (
     Endpoint,
     Execution,
     Notification,
+    Operation,
     Reason,
     Rule,
     ScheduledJob,
+    Sync,
+    Transfer,
 )
+from tasks.models.operation import OPEN
+from tasks.operations.seeing import within_scope
 from tasks.saying import say
 from tasks.webhooks.room import IN_FLIGHT_MAX, IS_RUNNING, TROUBLED_FROM
 
-Waiting = Execution | ScheduledJob | Delivery | DigestMail | Notification
+Waiting = (
+    Execution
+    | ScheduledJob
+    | Delivery
+    | DigestMail
+    | Notification
+    | Operation
+    | Sync
+    | Transfer
+)
+#: States in which a row waits.
+WAITS: Final = ("pending", "queued")
 #: How a verdict begins that puts an execution off.
 _PUT_OFF: Final = "Waits for "
 _SILENT: Final = re.compile(r"Waits for (.+), which does not answer\.")
@@ -58,8 +76,10 @@ def answer(
     facts = kind.row(row, now)
     if isinstance(row, Execution | ScheduledJob):
         facts = _with_end(session, row, facts)
-    queue = _queue(session, kind, row, now) if facts.run_at <= now else None
     lane = standings.of(kind.lane)
+    queue = _queue(session, kind, row, now) if facts.run_at <= now else None
+    if queue is not None and isinstance(row, Sync | Transfer):
+        queue = replace(queue, busy=busy(session, row, lane.n_workers))
     return explain(
         facts, lane, now, stopped=_stopped(kind, standings, row), queue=queue
     )
@@ -148,6 +168,25 @@ KINDS: Final[dict[type[Any], Kind]] = {
         lambda s, row: _hold_of_channel(s, Channel.NOTIFICATIONS, row),
         Notification.settles_at,
     ),
+    # No hold stops these: they act on what is ours, and ask for effects at most.
+    Operation: Kind(
+        "operations",
+        lambda row, _: Row(row.touched_at),
+        lambda _, __: None,
+        Operation.touched_at,
+    ),
+    Sync: Kind(
+        "sync",
+        lambda row, _: Row(row.run_at, row.failures, TRIES),
+        lambda _, __: None,
+        Sync.run_at,
+    ),
+    Transfer: Kind(
+        "data_transfer",
+        lambda row, _: Row(row.run_at, row.failures),
+        lambda _, __: None,
+        Transfer.run_at,
+    ),
 }
 
 
@@ -179,10 +218,10 @@ def _with_end(session: Session, row: Execution | ScheduledJob, facts: Row) -> Ro
 def _queue(session: Session, kind: Kind, row: Waiting, now: datetime) -> Queue:
     """Return what is due before a row."""
     model, at = type(row), kind.at
-    is_pending: ColumnElement[bool] = model.state == literal_column("'pending'")
-    before = [is_pending, tuple_(at, model.id) < (getattr(row, at.key), row.id)]
-    if isinstance(row, Delivery):
-        before.append(Delivery.endpoint_id == row.endpoint_id)
+    before = [
+        *_same_queue(session, row),
+        tuple_(at, model.id) < (getattr(row, at.key), row.id),
+    ]
     some = select(at).where(*before).order_by(at).limit(COUNT_CAP).subquery()
     n, oldest = session.execute(select(func.count(), func.min(some.c[at.key]))).one()
     return Queue(
@@ -191,6 +230,17 @@ def _queue(session: Session, kind: Kind, row: Waiting, now: datetime) -> Queue:
         speed(session, kind.lane, now) if n else None,
         _full(session, row) if isinstance(row, Delivery) else None,
     )
+
+
+def _same_queue(session: Session, row: Waiting) -> list[ColumnElement[bool]]:
+    """Return what makes a row one of those that the same lane takes in turn."""
+    if isinstance(row, Operation):  # each open one gets a piece, then the next
+        return [Operation.state.in_(OPEN), within_scope(session)]
+    word = "'queued'" if isinstance(row, Sync | Transfer) else "'pending'"
+    found: list[ColumnElement[bool]] = [type(row).state == literal_column(word)]
+    if isinstance(row, Delivery):
+        found.append(Delivery.endpoint_id == row.endpoint_id)
+    return found
 
 
 def _full(session: Session, row: Delivery) -> str | None:

@@ -54,6 +54,7 @@ class Standing:
     paused_at: datetime | None = None
     has_any_worker: bool = True  # in any lane
     has_worker: bool = True  # in this one
+    n_workers: int = 1  # in this one, of all processes
     swept_at: datetime | None = None  # when it last looked
 
 
@@ -82,6 +83,7 @@ class Queue:
     oldest_at: datetime | None = None  # when the first of them was due
     per_second: float | None = None  # what the lane did lately; None: not known
     full: str | None = None  # why its receiver gets no more at once, in a sentence
+    busy: str | None = None  # why its lane begins no more at once, in a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,11 +215,13 @@ def _backing_off(row: Row) -> str:
 
 def _others(row: Row, lane: Standing, queue: Queue, now: datetime) -> Iterator[Why]:
     """Yield why something that is due has not begun."""
+    if queue.busy is not None:
+        yield Why(mark("lane busy"), queue.busy)
     if queue.full is not None:
         yield Why(mark("receiver busy"), queue.full)
     if queue.n_ahead:
         yield Why(mark("others before it"), _ahead(queue, now))
-    elif queue.full is None:
+    elif queue.full is None and queue.busy is None:
         says = say(
             "It is due since %(late)s; the lane %(lane)s looks every %(span)s.",
             late=duration(now - row.run_at, 1),
@@ -255,6 +259,8 @@ def _behind(
     lane: Standing, queue: Queue, now: datetime
 ) -> tuple[datetime | None, bool]:
     """Return when it is its turn behind the others, and whether that is rough."""
+    if queue.busy is not None:
+        return None, True  # how long that takes, nobody knows
     if queue.n_ahead < lane.batch and queue.full is None:
         return _next_look(lane, now), False
     if not queue.per_second or queue.n_ahead >= COUNT_CAP:

@@ -47,6 +47,7 @@ class Standings:
             else None,
             has_any_worker=bool(self.workers),
             has_worker=any(name in worker.lanes for worker in self.workers),
+            n_workers=sum(worker.lanes.get(name, 0) for worker in self.workers),
             swept_at=self.swept.get(name),
         )
 

@@ -11,12 +11,23 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy import select
 
 from dashboard.extensions import db
+from dashboard.security import actor
 from dashboard.waiting import evidence
 from dashboard.waiting.reasons import Answer
 from dashboard.waiting.standing import Standings, standings
 from tasks.clock import utcnow
 from tasks.errors import NotFound
-from tasks.models import Delivery, DigestMail, Execution, Notification, ScheduledJob
+from tasks.models import (
+    Delivery,
+    DigestMail,
+    Execution,
+    Notification,
+    Operation,
+    ScheduledJob,
+    Sync,
+    Transfer,
+)
+from tasks.operations.seeing import seen_by
 from tasks.saying import say
 
 bp = Blueprint("waiting", __name__, url_prefix="/waiting")
@@ -28,15 +39,21 @@ _MODELS: Final[dict[str, type[Any]]] = {
     "delivery": Delivery,
     "mail": DigestMail,
     "notification": Notification,
+    "operation": Operation,
+    "sync": Sync,
+    "transfer": Transfer,
 }
 _WORDS: Final = {model: word for word, model in _MODELS.items()}
 
 
-@bp.get("/<any(execution, job, delivery, mail, notification):kind>/<uuid:row_id>")
+@bp.get(f"/<any({', '.join(_MODELS)}):kind>/<uuid:row_id>")
 def why(kind: str, row_id: UUID) -> ResponseReturnValue:
     """Return why a row waits, as a part of its page."""
     model = _MODELS[kind]
-    row = db.session().scalars(select(model).where(model.id == row_id)).first()
+    wanted = select(model).where(model.id == row_id)
+    if model is Operation:  # one of several congregations is nobody's in particular
+        wanted = wanted.where(seen_by(db.session(), actor()))
+    row = db.session().scalars(wanted).first()
     if row is None:
         raise NotFound("unknown_row", say("There is nothing with this id."))
     return render_template("waiting/_why.html", waiting_row=row)
@@ -44,14 +61,14 @@ def why(kind: str, row_id: UUID) -> ResponseReturnValue:
 
 def why_waiting(row: evidence.Waiting) -> Answer | None:
     """Return why a row waits; None: it does not."""
-    if row.state != "pending":
+    if row.state not in evidence.WAITS:
         return None
     return evidence.answer(db.session(), row, _standings(), utcnow())
 
 
 def waiting_word(row: evidence.Waiting) -> str:
     """Return in a few words why a row waits; empty: for its own time, or not at all."""
-    if row.state != "pending":
+    if row.state not in evidence.WAITS:
         return ""
     return evidence.word(row, _standings(), utcnow())
 

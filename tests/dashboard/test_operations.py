@@ -97,7 +97,7 @@ def test_many_are_retried_as_an_operation_that_is_watched_stopped_and_resumed(
     answer = _confirm(as_operator, "/executions/retry-all")
     url = answer.location
     assert re.fullmatch(r"/operations/[0-9a-f-]{36}", url)
-    assert "A worker begins within seconds." in as_operator.get(url).text
+    assert "Why is it waiting?" in as_operator.get(url).text
 
     _sweep(make_db)
     fragment = as_operator.get(url, headers={"HX-Request": "true"}).text

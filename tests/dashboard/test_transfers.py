@@ -57,7 +57,7 @@ def test_an_export_is_asked_for_watched_and_fetched(
         "/transfers/export", data={"congregation_id": str(congregation.id)}
     )
     page = _text(as_operator.get(answer.location))
-    assert "A worker begins within seconds" in page
+    assert "Why is it waiting?" in page
     assert 'hx-trigger="every 2s"' in page
     twice = as_operator.post(
         "/transfers/export", data={"congregation_id": str(congregation.id)}

@@ -65,7 +65,7 @@ def test_uploaded_files_are_read_and_the_report_can_be_fetched(
     assert answer.status_code == 303, answer.text
     waiting = as_operator.get(where).text
     assert 'hx-trigger="every 2s"' in waiting
-    assert "A worker begins within seconds" in waiting
+    assert "Why is it waiting?" in waiting
 
     sweep(worker, 1)
 

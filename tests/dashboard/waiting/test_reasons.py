@@ -51,6 +51,7 @@ CASES: list[tuple[str, Row, Standing, dict[str, Any], datetime | None]] = [
     ),
     ("quiet hours", Row(SOON, is_hushed=True), _lane(), {}, SOON),
     ("runs alone", Row(AGO, is_suspect=True), _lane(), {"queue": Queue()}, NOW),
+    ("lane busy", Row(AGO), _lane(), {"queue": Queue(busy="At another one.")}, None),
     ("about to begin", Row(AGO), _lane(), {"queue": Queue()}, NOW),
     (
         "about to begin",
