@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Integer, Select, and_, literal_column, select
-from sqlalchemy.orm import InstrumentedAttribute, aliased
+from sqlalchemy.orm import InstrumentedAttribute
 
 from tasks.models import (
     Congregation,
@@ -20,8 +20,8 @@ from tasks.models import (
     ScheduledJob,
 )
 from tasks.models.base import EntityOfCongregation, born_from
-from tasks.search.anywhere import holds
-from tasks.search.conditions import SEARCH_WINDOW
+from tasks.search.anywhere import NAMES, holds
+from tasks.search.conditions import SEARCH_WINDOW, with_names
 from tasks.search.work import work_conditions
 
 if TYPE_CHECKING:
@@ -116,7 +116,9 @@ def newest(
     window = select(model).where(*_conditions(model, matching), *early)
     # Written out, so that PostgreSQL keeps the plan.
     window = window.order_by(*order).limit(literal_column(str(n), Integer))
-    rows: Any = aliased(model, window.subquery("newest"))
+    is_searched = matching.text or matching.query
+    names = NAMES if is_searched else ()
+    rows = with_names(model, window.subquery("newest_alone"), names)
     late = work_conditions(model, rows, matching.query).late
     if matching.text:
         late.append(holds(rows, matching.text, is_execution=model is Execution))

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import ColumnElement, or_
 
 from tasks.models import Booking, Episode, EpisodeGuest
 from tasks.search.conditions import has_name
+
+#: What executions and jobs are about: model, its name, their column with its id.
+NAMES: Final[tuple[tuple[Any, Any, str], ...]] = (
+    (Booking, Booking.guest_name, "booking_id"),
+    (EpisodeGuest, EpisodeGuest.name, "guest_id"),
+    (Episode, Episode.title, "episode_id"),
+)
 
 
 def holds(model: Any, text: str, *, is_execution: bool) -> ColumnElement[bool]:  # noqa: ANN401  # the table, or a part of it
@@ -15,16 +22,10 @@ def holds(model: Any, text: str, *, is_execution: bool) -> ColumnElement[bool]: 
     columns: list[Any] = [model.booking_id, model.episode_id, model.guest_id]
     if is_execution:
         columns.append(model.recipient)
-    named = (
-        (Booking, Booking.guest_name, model.booking_id),
-        (EpisodeGuest, EpisodeGuest.name, model.guest_id),
-        (Episode, Episode.title, model.episode_id),
-    )
     return or_(
         *(column.icontains(text, autoescape=True) for column in columns),
-        # Looked up by key for each row of the window: there may be many more names.
         *(
-            has_name(table, name, model.congregation_id, id_, text)
-            for table, name, id_ in named
+            has_name(table, name, model.congregation_id, getattr(model, id_), text)
+            for table, name, id_ in NAMES
         ),
     )

@@ -17,6 +17,7 @@ from tasks.search.conditions import (
 )
 from tasks.search.lists import DELIVERIES
 from tasks.search.parsing import Term, parse
+from tasks.search.window import is_among_first
 
 
 def _endpoint(term: Term) -> Condition:
@@ -73,4 +74,4 @@ def delivery_conditions(
         .order_by(Delivery.id.desc())
         .limit(SEARCH_WINDOW)
     )
-    return [Delivery.id.in_(newest), *found.late]
+    return [is_among_first(Delivery.id, newest), *found.late]

@@ -14,6 +14,7 @@ from tasks.search import conditions as mean
 from tasks.search.conditions import SEARCH_WINDOW, Meaning, Meanings, conditions
 from tasks.search.lists import EVENTS
 from tasks.search.parsing import parse
+from tasks.search.window import is_among_first
 
 _OF_SUBJECTS: Final = ("guest", "episode", "booking", "contact")
 _OF_EVENTS: Final[dict[str, Meaning]] = {
@@ -56,7 +57,7 @@ def event_conditions(
         .order_by(Event.created_at.desc(), Event.id.desc())
         .limit(SEARCH_WINDOW)
     )
-    return [Event.id.in_(newest), *found.late]
+    return [is_among_first(Event.id, newest), *found.late]
 
 
 def _about(session: Session, kind: str) -> Meaning:

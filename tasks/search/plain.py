@@ -22,6 +22,7 @@ from tasks.search.conditions import (
 )
 from tasks.search.fields import Field, Fields, Kind
 from tasks.search.parsing import Term, parse
+from tasks.search.window import is_among_first
 
 #: What nearly every list can be searched for.
 WHERE: Final = Field(
@@ -95,4 +96,4 @@ def plain_conditions(
         return [*found.early, *found.late]
     newest: Select[Any] = select(of.id).where(*others, *found.early)
     window = newest.order_by(*of.order).limit(SEARCH_WINDOW)
-    return [of.id.in_(window), *found.late]
+    return [is_among_first(of.id, window), *found.late]
