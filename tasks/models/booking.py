@@ -35,6 +35,7 @@ class Booking(EntityOfCongregation, Base):
         within_congregation("podcast_id", "podcasts"),
         Index(None, "congregation_id", "podcast_id", "start_time"),
         Index(None, "congregation_id", "start_time", "id"),
+        Index(None, "start_time", "id"),
         # The bookings of one episode or guest: their pages tell of those, too.
         Index(None, "congregation_id", "episode_id"),
         Index(None, "congregation_id", "guest_id"),

@@ -33,6 +33,7 @@ class Episode(EntityOfCongregation, Base):
     __table_args__ = (
         within_congregation("podcast_id", "podcasts"),
         Index(None, "congregation_id", "podcast_id"),
+        Index(None, "created_at", "id"),
     )
 
     podcast_id: Mapped[ExternalId]
@@ -59,6 +60,7 @@ class EpisodeGuest(EntityOfCongregation, Base):
     __table_args__ = (
         within_congregation("podcast_id", "podcasts"),
         Index(None, "congregation_id", "podcast_id"),
+        Index(None, "created_at", "id"),
     )
 
     podcast_id: Mapped[ExternalId]

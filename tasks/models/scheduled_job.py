@@ -90,7 +90,7 @@ class ScheduledJob(PartOfCongregation, Base):
         Index(None, "congregation_id", "booking_id"),
         Index(None, "congregation_id", "episode_id"),
         Index(None, "congregation_id", "podcast_id", "state"),
-        Index(None, "rule_id", "state"),
+        Index("ix_scheduled_jobs_rule", "rule_id", "state", "run_at", "id"),
     )
 
     id: Mapped[Id]

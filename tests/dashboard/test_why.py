@@ -12,6 +12,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
+from dashboard.congregations import searching
 from tasks.automation.events import AutomationEvent, emit_automation_event
 from tasks.clock import utcnow
 from tasks.models import BookingStatus, Episode, EpisodeGuest, Rule
@@ -113,6 +114,22 @@ def test_the_search_finds_every_kind_and_escapes_what_it_shows(
     assert "Nothing is called so" in as_viewer.get("/why/?q=zzz%00").text
     assert "bookings/b1" not in as_viewer.get("/why/?q=ada").text
     assert as_viewer.get("/why/?rule=nonsense").status_code == 200
+
+
+def test_what_is_older_than_the_newest_is_found_by_its_whole_id(
+    as_viewer: FlaskClient,
+    session: Session,
+    of: UUID,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(searching, "LOOKED_AT", 1)
+    factories.booking(
+        session, of, id="b0", guest_name="Olga", start_time=utcnow() - timedelta(90)
+    )
+    session.commit()
+    assert "bookings/b0" not in as_viewer.get("/why/?q=olga").text
+    assert "bookings/b0" in as_viewer.get("/why/?q=b0").text
+    assert "bookings/b1" in as_viewer.get("/why/?q=j%C3%B6rg").text
 
 
 def test_an_empty_console_says_where_records_come_from(as_viewer: FlaskClient) -> None:

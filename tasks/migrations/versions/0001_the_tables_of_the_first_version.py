@@ -429,6 +429,9 @@ def upgrade() -> None:
             ["congregation_id", "start_time", "id"],
             unique=False,
         )
+        batch_op.create_index(
+            batch_op.f("ix_bookings_start_time_id"), ["start_time", "id"], unique=False
+        )
 
     op.create_table(
         "episode_guests",
@@ -459,6 +462,11 @@ def upgrade() -> None:
         batch_op.create_index(
             batch_op.f("ix_episode_guests_congregation_id_podcast_id"),
             ["congregation_id", "podcast_id"],
+            unique=False,
+        )
+        batch_op.create_index(
+            batch_op.f("ix_episode_guests_created_at_id"),
+            ["created_at", "id"],
             unique=False,
         )
 
@@ -495,6 +503,9 @@ def upgrade() -> None:
             batch_op.f("ix_episodes_congregation_id_podcast_id"),
             ["congregation_id", "podcast_id"],
             unique=False,
+        )
+        batch_op.create_index(
+            batch_op.f("ix_episodes_created_at_id"), ["created_at", "id"], unique=False
         )
 
     op.create_table(
@@ -928,8 +939,8 @@ def upgrade() -> None:
             "ix_scheduled_jobs_list", ["congregation_id", "due_at", "id"], unique=False
         )
         batch_op.create_index(
-            batch_op.f("ix_scheduled_jobs_rule_id_state"),
-            ["rule_id", "state"],
+            "ix_scheduled_jobs_rule",
+            ["rule_id", "state", "run_at", "id"],
             unique=False,
         )
         batch_op.create_index(
