@@ -32,7 +32,7 @@ SIZES: Final = tuple(
 PAGE_SIZES: Final = tuple(
     int(size) for size in (os.environ.get("SIZES") or "10000,1000000").split(",")
 )
-PAGE_VISITS: Final = _number("VISITS", 10)
+PAGE_VISITS: Final = _number("VISITS", 20)
 
 
 def say(words: str) -> None:

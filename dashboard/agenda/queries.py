@@ -13,8 +13,9 @@ from sqlalchemy import ColumnElement, Select, func, literal_column, or_, select
 from sqlalchemy.orm import Session
 
 from dashboard.agenda.week import DAYS, HOUR, Week
-from dashboard.paging import Page, paginate
-from dashboard.scheduled.lines import Line, lines
+from dashboard.paging import Page, named, paginate
+from dashboard.scheduled.lines import Line
+from dashboard.scheduled.queries import by_ids
 from tasks.lane import COUNT_CAP
 from tasks.models import (
     Campaign,
@@ -79,10 +80,11 @@ def page(
     """Return a page of the week's scheduled jobs, soonest first."""
     at = ScheduledJob.run_at
     within = (at >= max(week.start, now), at < week.end)
-    statement = lines().where(*_jobs(rule_id), *within)
-    found = paginate(session, statement, (at, ScheduledJob.id), cursor, limit)
-    rows = [Line(*row) for row in found.rows]
-    return Page(rows, found.next_cursor, found.previous_cursor)
+    # Not at once with all that the lines show: for any week PostgreSQL plans to read
+    # so much that it would join whole tables.
+    ids = select(ScheduledJob.id).where(*_jobs(rule_id), *within)
+    found = paginate(session, ids, (at, ScheduledJob.id), cursor, limit)
+    return named(found, {line.job.id: line for line in by_ids(session, found.rows)})
 
 
 def campaigns(session: Session, week: Week) -> Sequence[tuple[date, str, UUID, bool]]:

@@ -14,18 +14,21 @@ HEIGHT: Final = 20
 def bars(hours: Sequence[int]) -> str:
     """Return the bars of the hours with failures, as the shape of one SVG path.
 
-    The busiest hour fills the height.
+    The busiest hour fills the height.  One line along all the bars: a page shows many
+    such pictures.
 
     >>> bars([0, 1, 4])
-    'M1 20h.8v-5h-.8zM2 20h.8v-20h-.8z'
+    'M0 20h1v-5h.8v5h.2v-20h.8v20h.2'
     """
     most = max(hours, default=0)
-    found = []
-    for x, n in enumerate(hours):
-        if n:
-            height = max(HEIGHT * n / most, 1.0)  # one among thousands is still seen
-            found.append(f"M{x} {HEIGHT}h.8v-{height:.4g}h-.8z")
-    return "".join(found)
+    return f"M0 {HEIGHT}" + "".join(_bar(n, most) for n in hours)
+
+
+def _bar(n: int, most: int) -> str:
+    if not n:
+        return "h1"
+    height = max(HEIGHT * n / most, 1.0)  # one among thousands is still seen
+    return f"v-{height:.4g}h.8v{height:.4g}h.2"
 
 
 def sentence(hours: Sequence[int]) -> str:

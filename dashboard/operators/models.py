@@ -35,10 +35,10 @@ class RoleName(StrEnum):
         True
 
         """
-        order = list(RoleName)
-        return order.index(self) >= order.index(needed)
+        return _RANKS[self] >= _RANKS[needed]
 
 
+_RANKS: Final = {role: rank for rank, role in enumerate(RoleName)}
 _TITLES: Final = {
     RoleName.VIEWER: mark("Viewer"),
     RoleName.OPERATOR: mark("Operator"),
