@@ -10,6 +10,7 @@ from typing import Any, Final
 from playwright.sync_api import Browser, Page, expect
 
 from dashboard.demo.people import LOGIN, PASSWORD
+from tests.browser.fingers import too_small
 
 #: The pages that an operator looks at most.
 PAGES: Final = (
@@ -131,3 +132,40 @@ def test_rows_can_be_acted_on_with_a_finger(chromium: Browser, demo_url: str) ->
             page.goto(path)
             actions = page.locator("tbody .row-actions").first
             expect(actions.locator("summary, button").first).to_be_visible()
+
+
+def test_nothing_is_smaller_than_a_finger(chromium: Browser, demo_url: str) -> None:
+    phone = {"width": 390, "height": 844}
+    with _logged_in(chromium, demo_url, viewport=phone) as page:
+        # test_screens.py asks the same of every other page.
+        for path in (*PAGES, "/campaigns/", "/outreach/"):
+            page.goto(path)
+            assert too_small(page) == [], path
+
+
+def test_what_is_smaller_than_a_finger_is_found(page: Page) -> None:
+    page.set_content(
+        """
+        <style>
+          a { font-size: 12px; line-height: 15px }
+          input { display: block; width: 15px; height: 15px; margin: 40px }
+          .high { display: inline-block; line-height: 24px }
+          .airy { position: relative }
+          .airy::before { content: ""; position: absolute; inset: -5px }
+        </style>
+        <a href="/low">too low</a> <a class="high" href="/high">high enough</a>
+        <a href="/twin">too low</a> <a class="high" href="/twin">its twin</a>
+        <p>A sentence of some words has <a href="/in-sentence">a link</a> in it.</p>
+        <p><a href="/alone">Alone</a></p>
+        <button style="width: 20px; height: 40px">x</button>
+        <button class="airy" style="width: 20px; height: 20px">x</button>
+        <input type="checkbox" id="bare">
+        <label style="display: block; padding: 20px"><input type="checkbox"></label>
+        """
+    )
+
+    found = "\n".join(too_small(page))
+
+    assert found.count("\n") == 3
+    for small in ('"/low"', '"/alone"', "width: 20px; height: 40px", 'id="bare"'):
+        assert small in found

@@ -17,6 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from dashboard.demo.people import LOGIN, PASSWORD
 from tests.browser.barriers import serious
+from tests.browser.fingers import too_small
 from tests.browser.gallery import take
 
 #: Where to keep the pictures; not set: they are not made.
@@ -244,6 +245,8 @@ def test_a_page_fits_its_screen_and_obeys_the_policy(
     assert width is not None
     assert page.evaluate("document.documentElement.scrollWidth") <= width["width"]
     assert not complaints
+    if label.startswith("phone"):
+        assert too_small(page) == []
     _keep(page, name, label)
     if SCREENS or _is_turn(name, label):
         assert serious(page) == []
