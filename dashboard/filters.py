@@ -53,13 +53,13 @@ def relative(moment: datetime, now: datetime | None = None) -> str:
     >>> relative(noon - timedelta(minutes=3), noon)
     '3 min ago'
     >>> relative(noon - timedelta(days=90), noon)
-    '2025-12-10'
+    '10 Dec 2025'
     """
     away = moment - (now or _now())
     if abs(away) < timedelta(seconds=5):
         return say("now")
     if abs(away) > _RELATIVE_FOR:
-        return here(moment).strftime("%Y-%m-%d")
+        return dated(here(moment), "d MMM y")
     words = duration(abs(away), parts=1)
     if away > timedelta(0):
         return say("in %(span)s", span=words)

@@ -13,6 +13,7 @@ from dashboard.campaigns import queries
 from dashboard.campaigns.forms import CampaignForm
 from dashboard.campaigns.views import bp
 from dashboard.extensions import db
+from dashboard.filters import day
 from dashboard.office import Place, chosen_place, place, places
 from dashboard.security import actor, require
 from dashboard.territories.queries import numbers
@@ -99,7 +100,7 @@ def update(campaign_id: UUID) -> ResponseReturnValue:
 
 def _kept(row: Campaign) -> str:
     """Return what the page says after a campaign was saved."""
-    name, first, last = row.name, row.starts_on, row.ends_on
+    name, first, last = row.name, day(row.starts_on), day(row.ends_on)
     match row.state:
         case CampaignState.SCHEDULED:
             return say("%(name)s is saved: it starts on %(day)s.", name=name, day=first)

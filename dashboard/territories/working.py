@@ -8,6 +8,7 @@ from flask import flash, redirect, url_for
 from flask.typing import ResponseReturnValue
 
 from dashboard.extensions import db
+from dashboard.filters import day
 from dashboard.office import Deed, asked_day, attempt
 from dashboard.security import actor
 from dashboard.territories.forms import GiftForm
@@ -33,7 +34,7 @@ def give_out(territory_id: UUID) -> ResponseReturnValue:
             form.refuse(refused)
         else:
             db.session.commit()
-            flash(say("Given out until %(day)s.", day=row.due_on), "success")
+            flash(say("Given out until %(day)s.", day=day(row.due_on)), "success")
             return redirect(url_for(".detail", territory_id=territory_id), 303)
     return page_of(territory_id, form), 422
 

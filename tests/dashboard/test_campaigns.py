@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
+from dashboard.filters import day
 from tasks import daily
 from tasks.clock import utcnow
 from tasks.congregation.days import local_day
@@ -123,7 +124,8 @@ def test_a_territory_is_given_out_paused_resumed_and_given_back(
         f"/territories/attributions/{work.id}/give-back", data={"ended_on": today}
     )
     assert (
-        f"until {today + 15 * DAY}" in as_operator.get("/territories/?tab=resting").text
+        f"until {day(today + 15 * DAY)}"
+        in as_operator.get("/territories/?tab=resting").text
     )
     assert str(grounds[0]) not in as_operator.get("/territories/?tab=free").text
     again = as_operator.post(f"{path}/give", data=_gift(who, today))
@@ -156,7 +158,7 @@ def test_a_campaign_is_shown_before_it_is_saved_and_starts_when_it_is(
     assert len(rows(Attribution)) == 2
     assert "runs until" in as_operator.get(f"/territories/{grounds[1]}").text
     year = as_operator.get("/campaigns/").text
-    assert f"Spring, {today} to {today + 9 * DAY}" in year
+    assert f"Spring, {day(today)} to {day(today + 9 * DAY)}" in year
     assert "Spring, " not in as_operator.get("/campaigns/?year=1999").text
     assert (
         'type="radio" name="start_action"'

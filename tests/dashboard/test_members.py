@@ -67,7 +67,7 @@ def test_a_member_is_taken_in_found_without_accents_and_changed(
     assert "Łukasz" in as_operator.get("/members/?q=lukasz+ELO").text
     assert "Brandt" not in as_operator.get("/members/?q=lukasz").text
     shown = as_operator.get(made.location)
-    assert "1980-02-29" in shown.text
+    assert "29 February 1980" in shown.text
     assert "Elder" in shown.text
     edited = as_operator.post(
         made.location, data=data | {"last_name": "Lukas", "version": "1"}
@@ -114,11 +114,11 @@ def test_a_member_leaves_is_held_and_is_back(
     path = f"/members/{ids[0]}"
     as_operator.post(f"{path}/leave", data={"left_on": "2026-01-31"})
     page = as_operator.get(path).text
-    assert "is anonymised on <strong>2026-07-31</strong>" in page
-    assert "anonymised on 2026-07-31" in as_operator.get("/members/?tab=left").text
+    assert "is anonymised on <strong>31 July 2026</strong>" in page
+    assert "anonymised on 31 July 2026" in as_operator.get("/members/?tab=left").text
     held = {"hold_until": "2999-01-01", "hold_reason": "A letter"}
     as_operator.post(f"{path}/hold", data=held)
-    assert "2999-01-02" in as_operator.get(path).text
+    assert "2 January 2999" in as_operator.get(path).text
     assert "Brandt" in as_operator.get("/members/?tab=held").text
     as_operator.post(f"{path}/release")
     as_operator.post(f"{path}/return")
