@@ -21,6 +21,9 @@
     showTheme(button);
   }
 
+  /* In a low window the menu is cut: where one is stays in sight. */
+  document.querySelector(".sections [aria-current]")?.scrollIntoView({ block: "nearest" });
+
   for (const button of document.querySelectorAll("[data-theme-switch]")) {
     button.hidden = false;
     showTheme(button);
