@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final
@@ -21,18 +21,18 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
+from tasks.backlogs import waiting
 from tasks.bulk import is_postgres
-from tasks.lane import COUNT_CAP, Backlog
+from tasks.lane import Backlog
 from tasks.models.base import UtcDateTime
 from tasks.models.congregation import Congregation
 from tasks.models.execution import Execution
 from tasks.models.scheduled_job import ScheduledJob
+from tasks.sharing import SHARING_MAX, share_out
 
 Due = type[Execution] | type[ScheduledJob]
 _RUNNING: Final = aliased(Execution)
 
-#: Congregations that share one claim; with more of them, a random choice takes turns.
-SHARING_MAX: Final = 50
 #: From this many crashes on, an execution runs only while no other such one does: the
 #: next crash quarantines it, and the crash must have been its own.
 SUSPECT_CRASHES: Final = 2
@@ -79,21 +79,18 @@ def due_rows(
     more is due than one claim takes, each congregation gets an equal share of it
     before the oldest rows fill what is left: so a flood of one cannot starve another.
     """
-    due = session.execute(_locked(model, columns), {"now": now, "n": limit}).all()
-    oldest = list(due)
-    if len(oldest) < limit:
-        return oldest
-    sharing = _congregations_with_due(session, model, now)
-    if len(sharing) < 2:
-        return oldest
-    share = max(1, limit // len(sharing))
-    chosen: dict[int, Row[Any]] = {}
-    for congregation_id in sharing:
-        sets = {"now": now, "n": share, "of": congregation_id}
-        own = session.execute(_locked(model, columns, of_one=True), sets)
-        chosen.update({row[0].int: row for row in own})
-    chosen.update({row[0].int: row for row in oldest})
-    return list(chosen.values())[:limit]
+
+    def own(of: UUID, share: int) -> Iterable[Row[Any]]:
+        sets = {"now": now, "n": share, "of": of}
+        return session.execute(_locked(model, columns, of_one=True), sets)
+
+    return share_out(
+        session.execute(_locked(model, columns), {"now": now, "n": limit}).all(),
+        limit,
+        lambda: _congregations_with_due(session, model, now),
+        own,
+        key=lambda row: row[0].int,  # a number hashes faster
+    )
 
 
 def next_suspect(
@@ -134,14 +131,7 @@ def _looks_alone(session: Session) -> bool:
 
 def backlog_of(session: Session, model: Due, now: datetime) -> Backlog:
     """Return how much is due, counted to ``COUNT_CAP``, and since when."""
-    due = select(model.id).where(*is_due(model, now)).limit(COUNT_CAP).subquery()
-    oldest = (
-        select(model.run_at).where(*is_due(model, now)).order_by(model.run_at).limit(1)
-    )
-    return Backlog(
-        n_due=session.scalar(select(func.count()).select_from(due)) or 0,
-        oldest_due_at=session.scalar(oldest),
-    )
+    return waiting(session, model.run_at, *is_due(model, now))
 
 
 @lru_cache

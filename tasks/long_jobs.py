@@ -15,14 +15,15 @@ from datetime import datetime, timedelta
 from typing import Final, Generic, TypeVar
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, func, literal_column, select, text, update
+from sqlalchemy import ColumnElement, literal_column, select, text, update
 from sqlalchemy.orm import Session, aliased
 
 from tasks import doorbell
+from tasks.backlogs import waiting
 from tasks.backoff import Pauses, wait_after
 from tasks.bulk import is_postgres
 from tasks.errors import EngineError
-from tasks.lane import COUNT_CAP, Backlog, Bench
+from tasks.lane import Backlog, Bench
 from tasks.models.congregation import Congregation
 from tasks.models.long_job import LongJob, LongJobState
 from tasks.rollups.long_jobs import counted
@@ -169,12 +170,7 @@ class LongJobs(Generic[J]):
 
     def backlog(self, session: Session, now: datetime) -> Backlog:
         """Return how many jobs are due."""
-        due = select(self.model.id).where(*self._is_due(now)).limit(COUNT_CAP)
-        oldest = select(func.min(self.model.run_at)).where(*self._is_due(now))
-        return Backlog(
-            session.scalar(select(func.count()).select_from(due.subquery())) or 0,
-            session.scalar(oldest),
-        )
+        return waiting(session, self.model.run_at, *self._is_due(now))
 
     def _is_due(self, now: datetime) -> tuple[ColumnElement[bool], ...]:
         other = aliased(self.model)

@@ -16,15 +16,16 @@ from functools import partial
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, func, literal_column, select, update
+from sqlalchemy import ColumnElement, literal_column, select, update
 from sqlalchemy.orm import Session
 
 from tasks.automation.actions.base import Done, Envelope, GiveUp, Outcome, TryAgain
+from tasks.backlogs import waiting
 from tasks.backoff import Pauses, wait_after
 from tasks.bulk import among
 from tasks.executing.recording import patiently
 from tasks.holds.looking import closed
-from tasks.lane import COUNT_CAP, Backlog, Bench
+from tasks.lane import Backlog, Bench
 from tasks.models.admin_mail import AdminMail, AdminMailState
 from tasks.models.rollup import Measure
 from tasks.rollups.work import Work, note_work
@@ -88,12 +89,7 @@ def sweep(bench: Bench, limit: int) -> AdminMailsSweep:
 
 def backlog(session: Session, now: datetime) -> Backlog:
     """Return how many mails are due, and since when."""
-    due = select(AdminMail.run_at).where(_IS_PENDING, AdminMail.run_at <= now)
-    counted = due.limit(COUNT_CAP).subquery()
-    n_due, oldest = session.execute(
-        select(func.count(), func.min(counted.c.run_at))
-    ).one()
-    return Backlog(n_due=n_due, oldest_due_at=oldest)
+    return waiting(session, AdminMail.run_at, _IS_PENDING, AdminMail.run_at <= now)
 
 
 def _claim(session: Session, now: datetime, limit: int) -> Sequence[AdminMail]:

@@ -14,14 +14,14 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import func, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from tasks.automation.quiet import quiet_end
+from tasks.backlogs import waiting
 from tasks.crashpoints import reached
 from tasks.errors import EngineError
-from tasks.lane import COUNT_CAP, Backlog, Bench
+from tasks.lane import Backlog, Bench
 from tasks.models.engagement import Engagement, PassedBecause, WaitsFor
 from tasks.models.rollup import Measure
 from tasks.outreach import scheduling
@@ -90,17 +90,7 @@ def sweep(bench: Bench, limit: int) -> ContactDueSweep:
 
 def backlog(session: Session, now: datetime) -> Backlog:
     """Return how many engagements are due."""
-    some = select(Engagement.id).where(*is_due(now)).limit(COUNT_CAP).subquery()
-    oldest = (
-        select(Engagement.wake_at)
-        .where(*is_due(now))
-        .order_by(Engagement.wake_at)
-        .limit(1)
-    )
-    return Backlog(
-        n_due=session.scalar(select(func.count()).select_from(some)) or 0,
-        oldest_due_at=session.scalar(oldest),
-    )
+    return waiting(session, Engagement.wake_at, *is_due(now))
 
 
 def _settle(session: Session, due: Sequence[Due], now: datetime) -> _Ended:

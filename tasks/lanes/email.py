@@ -17,10 +17,11 @@ from functools import partial
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, func, or_, select
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy import or_, select
+from sqlalchemy.orm import Session
 
 from tasks.automation.actions.base import Envelope, Outcome, TryAgain
+from tasks.backlogs import waiting
 from tasks.congregation.notifications.claiming import Claimed, Held, claim, is_due
 from tasks.congregation.notifications.gathering import gather
 from tasks.congregation.notifications.settling import settle
@@ -72,22 +73,12 @@ def sweep(bench: Bench, limit: int) -> EmailSweep:
 
 def backlog(session: Session, now: datetime) -> Backlog:
     """Return how many notifications have settled and mails are due, and since when."""
-    settled = _counted(
+    settled = waiting(
         session, Notification.settles_at, IS_PENDING, Notification.settles_at <= now
     )
-    due = _counted(session, DigestMail.run_at, *is_due(now))
+    due = waiting(session, DigestMail.run_at, *is_due(now))
     oldest = [at for at in (settled.oldest_due_at, due.oldest_due_at) if at]
     return Backlog(min(settled.n_due + due.n_due, COUNT_CAP), min(oldest, default=None))
-
-
-def _counted(
-    session: Session,
-    at: InstrumentedAttribute[datetime],
-    *where: ColumnElement[bool],
-) -> Backlog:
-    counted = select(at.label("at")).where(*where).limit(COUNT_CAP).subquery()
-    n_due, oldest = session.execute(select(func.count(), func.min(counted.c.at))).one()
-    return Backlog(n_due=n_due, oldest_due_at=oldest)
 
 
 def _has_work(bench: Bench) -> bool:

@@ -14,11 +14,12 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from tasks.backlogs import waiting
 from tasks.bulk import among
-from tasks.lane import COUNT_CAP, Backlog, Bench
+from tasks.lane import Backlog, Bench
 from tasks.models.outbox import OutboxEntry
 from tasks.models.rollup import Measure
 from tasks.rollups.work import Work, note_work
@@ -54,12 +55,7 @@ def sweep(bench: Bench, limit: int) -> FanoutSweep:
 
 def backlog(session: Session, now: datetime) -> Backlog:
     """Return how many events wait, and since when."""
-    due = select(OutboxEntry.id).where(OutboxEntry.run_at <= now)
-    oldest = select(func.min(OutboxEntry.run_at)).where(OutboxEntry.run_at <= now)
-    counted = select(func.count()).select_from(due.limit(COUNT_CAP).subquery())
-    return Backlog(
-        n_due=session.scalar(counted) or 0, oldest_due_at=session.scalar(oldest)
-    )
+    return waiting(session, OutboxEntry.run_at, OutboxEntry.run_at <= now)
 
 
 def due(session: Session, now: datetime, limit: int) -> Sequence[OutboxEntry]:

@@ -18,8 +18,9 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, func, or_, select
 from sqlalchemy.orm import Session
 
+from tasks.backlogs import waiting
 from tasks.errors import InvalidInput
-from tasks.lane import COUNT_CAP, Backlog, Bench
+from tasks.lane import Backlog, Bench
 from tasks.models.feed import Feed
 from tasks.models.rollup import Measure
 from tasks.rollups.work import Work, note_work
@@ -159,13 +160,7 @@ def _settle(session: Session, feed: Feed, got: _Got, now: datetime) -> str:
 
 def backlog(session: Session, now: datetime) -> Backlog:
     """Return how many feeds are due."""
-    due = select(Feed.id).where(*_is_due(now)).limit(COUNT_CAP).subquery()
-    return Backlog(
-        n_due=session.scalar(select(func.count()).select_from(due)) or 0,
-        oldest_due_at=session.scalar(
-            select(Feed.due_at).where(*_is_due(now)).order_by(Feed.due_at).limit(1)
-        ),
-    )
+    return waiting(session, Feed.due_at, *_is_due(now))
 
 
 def _is_due(now: datetime) -> tuple[ColumnElement[bool], ...]:

@@ -13,11 +13,12 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import and_, func, or_, select
+from sqlalchemy import and_, or_, select
 from sqlalchemy.orm import Session
 
+from tasks.backlogs import waiting
 from tasks.crashpoints import reached
-from tasks.lane import COUNT_CAP, Backlog, Bench
+from tasks.lane import Backlog, Bench
 from tasks.models.operation import OPEN, Operation, OperationState
 from tasks.models.rollup import Measure
 from tasks.operations.pieces import work
@@ -66,13 +67,7 @@ def backlog(session: Session, now: datetime) -> Backlog:
     """Return how many operations are open, of the congregations that are seen."""
     del now
     is_open = and_(Operation.state.in_(OPEN), within_scope(session))
-    some = select(Operation.id).where(is_open).limit(COUNT_CAP).subquery()
-    return Backlog(
-        n_due=session.scalar(select(func.count()).select_from(some)) or 0,
-        oldest_due_at=session.scalar(
-            select(func.min(Operation.touched_at)).where(is_open)
-        ),
-    )
+    return waiting(session, Operation.touched_at, is_open)
 
 
 def _work(session: Session, operation: Operation, *, now: datetime, limit: int) -> bool:

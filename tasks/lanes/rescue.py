@@ -18,11 +18,12 @@ from sqlalchemy import ColumnElement, func, literal_column, select
 from sqlalchemy.orm import Session
 
 from tasks import doorbell
+from tasks.backlogs import waiting
 from tasks.congregation.notifications import settling as mails
 from tasks.congregation.vanished import take_back_long_jobs
 from tasks.crashpoints import reached
 from tasks.failures.noting import Failure, note_executions
-from tasks.lane import COUNT_CAP, Backlog, Bench
+from tasks.lane import Backlog, Bench
 from tasks.models.execution import Attempt, AttemptOutcome, Execution, ExecutionState
 from tasks.models.reason import SENTENCES, Reason
 from tasks.models.rollup import EndedKind
@@ -89,16 +90,7 @@ def sweep(bench: Bench, limit: int) -> RescueSweep:
 
 def backlog(session: Session, now: datetime) -> Backlog:
     """Return how many leases have lapsed."""
-    lapsed = select(Execution.id).where(*_lapsed(now)).limit(COUNT_CAP).subquery()
-    return Backlog(
-        n_due=session.scalar(select(func.count()).select_from(lapsed)) or 0,
-        oldest_due_at=session.scalar(
-            select(Execution.lease_until)
-            .where(*_lapsed(now))
-            .order_by(Execution.lease_until)
-            .limit(1)
-        ),
-    )
+    return waiting(session, Execution.lease_until, *_lapsed(now))
 
 
 def _lapsed(now: datetime) -> tuple[ColumnElement[bool], ...]:

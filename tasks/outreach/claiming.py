@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -18,9 +18,8 @@ from tasks.models.engagement import Agent, Engagement
 from tasks.models.outreach_campaign import OutreachCampaign
 from tasks.models.suppression import Suppression
 from tasks.outreach.scheduling import IS_ARMED
+from tasks.sharing import SHARING_MAX, share_out
 
-#: Congregations that share one batch; with more of them, a random choice takes turns.
-SHARING_MAX: Final = 50
 #: What waits for one instant together goes by the age of its schedule.
 _OLDEST_FIRST: Final = (
     Engagement.wake_at,
@@ -102,19 +101,19 @@ def is_suppressed() -> ColumnElement[bool]:
 
 
 def _due_ids(session: Session, now: datetime, limit: int) -> Sequence[UUID]:
-    oldest = session.scalars(_locked(now, limit)).all()
-    if len(oldest) < limit:
-        return oldest
-    sharing = _congregations_with_due(session, now)
-    if len(sharing) < 2:
-        return oldest
-    share = max(1, limit // len(sharing))
-    chosen: dict[UUID, None] = {}
-    for congregation_id in sharing:
-        own = _locked(now, share).where(Engagement.congregation_id == congregation_id)
-        chosen.update(dict.fromkeys(session.scalars(own)))
-    chosen.update(dict.fromkeys(oldest))
-    return list(chosen)[:limit]
+
+    def own(of: UUID, share: int) -> Iterable[UUID]:
+        return session.scalars(
+            _locked(now, share).where(Engagement.congregation_id == of)
+        )
+
+    return share_out(
+        session.scalars(_locked(now, limit)).all(),
+        limit,
+        lambda: _congregations_with_due(session, now),
+        own,
+        key=lambda id_: id_,
+    )
 
 
 def _locked(now: datetime, limit: int) -> Select[UUID]:

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session, aliased
 
 from tasks import doorbell
 from tasks.automation.own import Happening, report
+from tasks.backlogs import waiting
 from tasks.backoff import Pauses, wait_after
 from tasks.bulk import among
 from tasks.congregation import loose_files
@@ -20,7 +21,7 @@ from tasks.congregation.documents.files import LANE, PURPOSE
 from tasks.congregation.documents.rendering.pictures import Picture
 from tasks.congregation.documents.rendering.renderer import PERMANENT, Refused
 from tasks.congregation.documents.sentences import SENTENCES
-from tasks.lane import COUNT_CAP, Backlog
+from tasks.lane import Backlog
 from tasks.models.congregation import Congregation
 from tasks.models.document import (
     Document,
@@ -155,11 +156,7 @@ def may_be_drawn(session: Session, of: Sequence[UUID], limit: int) -> Sequence[U
 
 def backlog(session: Session, now: datetime) -> Backlog:
     """Return how many files wait for their thumbnail."""
-    due = select(StoredFile.run_at).where(*is_due(now)).limit(COUNT_CAP).subquery()
-    n_due, oldest = session.execute(
-        select(func.count(), func.min(due.c.run_at)).select_from(due)
-    ).one()
-    return Backlog(n_due=n_due, oldest_due_at=oldest)
+    return waiting(session, StoredFile.run_at, *is_due(now))
 
 
 def is_due(now: datetime) -> tuple[ColumnElement[bool], ...]:

@@ -28,11 +28,10 @@ from tasks.models.notification import (
 from tasks.models.reason import Reason
 from tasks.models.rollup import Measure
 from tasks.rollups.work import Work, note_work
+from tasks.sharing import SHARING_MAX, share_out
 
 #: Longer than the whole of one attempt, which ends within a minute.
 LEASE: Final = timedelta(minutes=3)
-#: Congregations that share one claim; with more of them, a random choice takes turns.
-SHARING_MAX: Final = 50
 _ERROR_MAX: Final = 500
 _IS_DUE: Final[ColumnElement[bool]] = DigestMail.state == literal_column("'pending'")
 
@@ -104,25 +103,29 @@ def _due(session: Session, now: datetime, limit: int) -> Sequence[UUID]:
         if held.congregations
         else []
     )
-    oldest = _locked(session, now, limit, *is_open)
-    if len(oldest) < limit:
-        return oldest
-    sharing = session.scalars(
+
+    def own(of: UUID, share: int) -> Sequence[UUID]:
+        return _locked(session, now, share, DigestMail.congregation_id == of)
+
+    return share_out(
+        _locked(session, now, limit, *is_open),
+        limit,
+        lambda: _congregations_with_due(session, now, *is_open),
+        own,
+        key=lambda id_: id_,
+    )
+
+
+def _congregations_with_due(
+    session: Session, now: datetime, *is_open: ColumnElement[bool]
+) -> Sequence[UUID]:
+    return session.scalars(
         select(DigestMail.congregation_id)
         .where(*is_due(now), *is_open)
         .group_by(DigestMail.congregation_id)
         .order_by(func.random())
         .limit(SHARING_MAX)
     ).all()
-    if len(sharing) < 2:
-        return oldest
-    share = max(1, limit // len(sharing))
-    chosen: dict[UUID, None] = {}
-    for of in sharing:
-        own = _locked(session, now, share, DigestMail.congregation_id == of)
-        chosen.update(dict.fromkeys(own))
-    chosen.update(dict.fromkeys(oldest))
-    return list(chosen)[:limit]
 
 
 def _locked(
