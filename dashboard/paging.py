@@ -46,6 +46,11 @@ class Page(Generic[T]):
     next_cursor: str | None = None  # None: this is the last page
     previous_cursor: str | None = None  # None: this is the first page
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it has all rows of its list."""
+        return self.next_cursor is None and self.previous_cursor is None
+
 
 @overload
 def paginate(

@@ -80,14 +80,19 @@ def listed(
 
 
 def n_replayed(
-    session: Session, wanted: EventMatching, n_shown: int, now: datetime
+    session: Session, wanted: EventMatching, page: Page[EventRow], now: datetime
 ) -> int:
-    """Return how many events a replay of all that match means; ``n_shown`` at least."""
+    """Return how many events a replay of all that match means, of which one is a page.
+
+    As many as it has there are at least.
+    """
+    if page.is_whole:
+        return len(page.rows)
     all_ = AllThatMatch(OperationKind.REPLAY_EVENTS, wanted.as_json(), now)
     # Without the id, so that the index of a booking's events serves as well.
     newest = (Event.created_at.desc(),)
     [n] = amounts(session, [all_], newest, [*wanted.bounds()])
-    return max(n, AtLeast(n_shown))
+    return max(n, AtLeast(len(page.rows)))
 
 
 def event(session: Session, event_id: UUID) -> EventRow:

@@ -38,7 +38,7 @@ def index() -> str:
     page = queries.events(session, wanted, request.args.get("cursor"), config.page_size)
     n_replayed = 0
     if page.rows and not wanted.is_empty and may("operator"):
-        n_replayed = queries.n_replayed(session, wanted, len(page.rows), now)
+        n_replayed = queries.n_replayed(session, wanted, page, now)
     return render(
         "events/list.html",
         form=form,

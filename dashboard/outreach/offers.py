@@ -13,10 +13,12 @@ from dashboard.amounts import amounts, as_many
 from dashboard.filters import number
 from dashboard.operations.words import WORDS
 from dashboard.outreach.filters import EngagementFilter
+from dashboard.outreach.queries import Listed
 from dashboard.outreach.tabs import NEWEST_FIRST
+from dashboard.paging import Page
 from dashboard.tallies import AtLeast
 from tasks.lane import COUNT_CAP
-from tasks.models import OperationKind
+from tasks.models import Engagement, OperationKind
 from tasks.operations.kinds import Asked
 from tasks.saying import mark, say, say_many
 
@@ -78,14 +80,21 @@ class Offer:
     icon: str
 
 
-def offers(session: Session, form: EngagementFilter, now: datetime) -> list[Offer]:
-    """Return what can be done to all that match; without verbs that would do nothing.
+def offers(
+    session: Session, form: EngagementFilter, page: Page[Listed], now: datetime
+) -> list[Offer]:
+    """Return what can be done to all that match, of which one is a page; one statement.
 
-    One statement.
+    What would change nothing is left out.
     """
+    if not page.rows:
+        return []
+    # What is on one page is counted exactly, however old it is.
+    ids = [one.row.id for one in page.rows]
+    bounds = [Engagement.id.in_(ids)] if page.is_whole else []
     matching = form.asked(now)
     asked = [Asked(kind, matching, now) for kind in KINDS.values()]
-    found = amounts(session, asked, NEWEST_FIRST)
+    found = amounts(session, asked, NEWEST_FIRST, bounds)
     return [
         Offer(verb, _label(verb, n), WORDS[kind].icon)
         for (verb, kind), n in zip(KINDS.items(), found, strict=True)

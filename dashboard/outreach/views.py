@@ -47,13 +47,12 @@ def index() -> str:
         conditions=form.wanted(now),
         order=form.open.order,
     )
-    can_act = may("operator") and page.rows
     return render(
         "outreach/list.html",
         page=page,
         form=form,
         tabs=TABS,
-        offers=offers(db.session(), form, now) if can_act else [],
+        offers=offers(db.session(), form, page, now) if may("operator") else [],
     )
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
 import pytest
 from bs4 import BeautifulSoup
+from flask import Flask
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
@@ -183,14 +185,19 @@ def test_links_to_questions_say_how_many_the_question_will_be_about(
     }
 
 
+@pytest.fixture
+def short(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let pages show one row, and two be looked at for a number."""
+    config = replace(app.config["CARILLON"], page_size=1)
+    monkeypatch.setitem(app.config, "CARILLON", config)
+    monkeypatch.setattr(amounts, "COUNT_CAP", 2)
+
+
 def test_numbers_are_lower_bounds_where_more_rows_are_than_are_looked_at(
-    as_operator: Browser,
-    engaged: dict[str, UUID],
-    sqlite_engine: Engine,
-    monkeypatch: pytest.MonkeyPatch,
+    as_operator: Browser, engaged: dict[str, UUID], sqlite_engine: Engine, short: None
 ) -> None:
-    monkeypatch.setattr(amounts, "COUNT_CAP", 2)  # the idle one, and the stopped one
     path = "/outreach/"
+    # Looked at are the idle one, and the one whose address is stopped.
     assert _links(as_operator, path, "/all/") == {
         "Wake all 1+ that can be woken": "Wake 3 engagements?",
         "Stop all 1+ that have a schedule": "Stop 4 engagements?",
@@ -199,11 +206,20 @@ def test_numbers_are_lower_bounds_where_more_rows_are_than_are_looked_at(
     }
     with statements() as seen:
         as_operator.get(path)
-    counting = [one for one in seen if "LIMIT" in one and "count(" in one]
-    assert len([one for one in counting if "FROM engagements" in one]) == 1
+    counting = [one for one in seen if "count(" in one and "FROM engagements" in one]
+    assert len(counting) == 1
+    assert "LIMIT" in counting[0]
+    # What is found on one page is counted, however far behind the newest it is.
+    assert _links(as_operator, "/outreach/?q=anna@", "/all/") == {
+        "Wake the one that can be woken": "Wake 1 engagement?",
+        "Stop the one that has a schedule": "Stop 1 engagement?",
+        "Pause the one that is not paused": "Pause 1 engagement?",
+    }
 
 
-def _happen(session: Session, of: UUID, type_: str, booking: str) -> Event:
+def _happen(
+    session: Session, of: UUID, type_: str, booking: str, minute: int = 0
+) -> Event:
     event = Event(
         congregation_id=of,
         id=new_id(),
@@ -211,23 +227,27 @@ def _happen(session: Session, of: UUID, type_: str, booking: str) -> Event:
         booking_id=booking,
         source="api",
         occurred_at=NOW,
-        created_at=NOW,
+        created_at=NOW + timedelta(minutes=minute),
     )
     session.add(event)
     session.flush()
     return event
 
 
+def _three_confirmed(engine: Engine, of: UUID) -> None:
+    """Let three bookings be confirmed, and then one be declined."""
+    with Session(engine) as session, session.begin():
+        for number in range(3):
+            _happen(session, of, "booking.confirmed", f"b{number}", number)
+        _happen(session, of, "booking.declined", "b0", 3)
+
+
 def test_a_replay_of_events_says_its_number_before_and_after_the_press(
     as_operator: Browser,
     congregation: Congregation,
     sqlite_engine: Engine,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with Session(sqlite_engine) as session, session.begin():
-        for number in range(3):
-            _happen(session, congregation.id, "booking.confirmed", f"b{number}")
-        _happen(session, congregation.id, "booking.declined", "b0")
+    _three_confirmed(sqlite_engine, congregation.id)
     asked = "/replay-all"
     assert _links(as_operator, "/events/?text=type:booking.confirmed", asked) == {
         "Replay all 3 events that match": "Replay 3 events?"
@@ -236,14 +256,23 @@ def test_a_replay_of_events_says_its_number_before_and_after_the_press(
         "Replay the one event that matches": "Replay 1 event?"
     }
     assert _links(as_operator, "/events/", asked) == {}, "nothing narrows it"
-    monkeypatch.setattr(amounts, "COUNT_CAP", 2)
-    # The page shows all of them, so there are no fewer.
+
+
+def test_a_replay_of_more_events_than_are_looked_at_says_how_many_there_are_at_least(
+    as_operator: Browser, congregation: Congregation, sqlite_engine: Engine, short: None
+) -> None:
+    _three_confirmed(sqlite_engine, congregation.id)
+    asked = "/replay-all"
+    # Looked at are the newest two, one of which was declined.
     assert _links(as_operator, "/events/?text=type:booking.confirmed", asked) == {
-        "Replay all 3+ events that match": "Replay 3 events?"
+        "Replay all 1+ events that match": "Replay 3 events?"
     }
-    since = "/events/?booking=b0&since=2026-03-10T00:00"
-    assert _links(as_operator, since, asked) == {
-        "Replay all 2+ events that match": "Replay 2 events?"
+    assert _links(as_operator, "/events/?text=type:booking.declined", asked) == {
+        "Replay the one event that matches": "Replay 1 event?"
+    }
+    # Of one day an index knows the newest, so all that are looked at match.
+    assert _links(as_operator, "/events/?since=2026-03-10T00:00", asked) == {
+        "Replay all 2+ events that match": "Replay 4 events?"
     }
 
 
