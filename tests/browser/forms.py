@@ -12,7 +12,7 @@ Fields = list[tuple[str, str]]
 _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
-def send(page: Page, address: str, **values: str) -> BeautifulSoup:
+def send(page: Page, address: str, /, **values: str) -> BeautifulSoup:
     """Send the first form in the content of a page; return the page that answers."""
     shown = page.request.get(address)
     assert shown.ok, f"{address}: {shown.status}"

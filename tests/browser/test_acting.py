@@ -72,7 +72,7 @@ def test_a_preview_tells_how_many_can_and_how_many_cannot_and_why(
 
     page.goto(f"{parish.url}/outreach/")
     page.locator("summary", has_text="Change many").click()
-    page.locator(".bulk").get_by_role("link", name="Pause").click()
+    page.locator(".bulk").get_by_role("link", name="Pause all 2").click()
     told = page.locator(".consequences")
     expect(told).to_contain_text(
         "1 cannot, and stays as it is: they are paused already."
