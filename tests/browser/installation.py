@@ -17,6 +17,8 @@ from typing import Any
 
 from sqlalchemy import make_url, select
 
+from dashboard.operators.setup import new_setup_link
+from tasks import migrations
 from tasks.db import make_engine, sessions
 from tasks.models import Congregation, ScheduledJob
 from tests.support.processes import ROOT, environment, until
@@ -85,7 +87,9 @@ class Carillon:
 
 
 @contextmanager
-def running(environ: dict[str, str], pattern: str, *options: str) -> Iterator[str]:
+def running(
+    environ: dict[str, str], pattern: str, *options: str, command: str = "run"
+) -> Iterator[str]:
     """Run ``carillon run`` until the block ends, and yield what ``pattern`` finds.
 
     It must end cleanly on Ctrl-C.
@@ -93,21 +97,22 @@ def running(environ: dict[str, str], pattern: str, *options: str) -> Iterator[st
     log = Path(environ["VAR_DIR"]) / "run.log"
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "dashboard.cli", "run", *options],
+            [sys.executable, "-m", "dashboard.cli", command, *options],
             env=environ,
             cwd=ROOT,
             stdout=output,
             stderr=subprocess.STDOUT,
         )
 
-    def told() -> str | None:
+    def told() -> re.Match[str] | None:
         text = log.read_text(errors="replace")
         assert process.poll() is None, text
-        found = re.search(pattern, text)
-        return found[0] if found else None
+        return re.search(pattern, text)
 
     try:
-        yield until(told, 180)
+        found = until(told, 180)
+        assert found
+        yield found[0]
     finally:
         process.send_signal(signal.SIGINT)
         code = process.wait(40)
@@ -123,3 +128,31 @@ def installed(folder: Path) -> Iterator[Carillon]:
         environ = environment(folder, PORT=str(port), BASE_URL=url, SMTP_URL=mails.url)
         with running(environ, r"http://\S+/setup\?token=\S+") as link:
             yield Carillon(url, link, mails, database=folder / "carillon.db")
+
+
+@contextmanager
+def console_alone(folder: Path) -> Iterator[tuple[Carillon, dict[str, str]]]:
+    """Start a console without a worker; yields with what a worker of it needs."""
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    database = folder / "carillon.db"
+    engine = make_engine(make_url(f"sqlite:///{database}"))
+    migrations.upgrade(engine)
+    with sessions(engine).begin() as session:
+        link = new_setup_link(session, url)
+    engine.dispose()
+    assert link
+    with SmtpSink() as mails:
+        environ = environment(folder, PORT=str(port), BASE_URL=url, SMTP_URL=mails.url)
+        # It tells nothing by itself: it is up once it answers.
+        with running(environ, r"\A", command="web"):
+            until(lambda: _answers(f"{url}/healthz"), 60)
+            yield Carillon(url, link, mails, database=database), environ
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=5) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
