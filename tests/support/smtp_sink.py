@@ -256,9 +256,13 @@ class _Running:
         return protocol
 
     async def _close(self) -> None:
-        self._server.close()
-        for _ in range(5):  # who was just accepted gets a transport first
+        # Who was just accepted gets a transport first: a server that is closed refuses
+        # to hear of them, and their sockets would stay open.
+        for listening in self._server.sockets:
+            self._loop.remove_reader(listening.fileno())
+        for _ in range(5):
             await asyncio.sleep(0)
+        self._server.close()
         for protocol in self._protocols:
             if protocol.transport is not None:
                 protocol.transport.abort()
