@@ -172,11 +172,6 @@ def set_scope(session: Session, congregations: Congregations) -> None:
     session.info[_SCOPE_KEY] = congregations
 
 
-def clear_scope(session: Session) -> None:
-    """Let a scoped session see nothing any more."""
-    session.info.pop(_SCOPE_KEY, None)
-
-
 def scope_of(session: Session) -> Congregations:
     """Return what the session may see; an unscoped session sees every congregation."""
     if not isinstance(session, CongregationSession):

@@ -141,12 +141,6 @@ class Document(OfCongregation, Base):
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
     updated_at: Mapped[datetime] = mapped_column(default=utcnow)
 
-    def is_visible(self, today: date) -> bool:
-        """Whether the board shows it on that local day."""
-        return (self.visible_from is None or self.visible_from <= today) and (
-            self.visible_until is None or today <= self.visible_until
-        )
-
 
 class DocumentVersion(PartOfCongregation, Base):
     """What a document was, or is: one row for each file that it was given."""

@@ -17,8 +17,6 @@ from tasks.operations.audit import Actor, Subject, record
 from tasks.operations.matching import Model
 from tasks.saying import say
 
-#: Rows that one "all that match" touches at most; what is left takes another press.
-BULK_MAX: Final = 10_000
 #: Rows that can be named one by one; a page shows no more.  Their ids are audited.
 SELECTED_MAX: Final = 200
 #: Ids in one statement; far below the limits of both databases.

@@ -61,11 +61,6 @@ class Archive:
             if name.startswith("data/")
         )
 
-    def size_of(self, name: str) -> int:
-        """The bytes that an entry unpacks to; 0: there is none."""
-        entry = self._entries.get(name)
-        return entry.file_size if entry else 0
-
     @contextmanager
     def opened(self, name: str) -> Iterator[IO[bytes]]:
         """Read one entry; the stream never gives more bytes than the list claims.

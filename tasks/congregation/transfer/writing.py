@@ -41,10 +41,6 @@ class ArchiveWriter:
             while piece := stream.read(_PIECE):
                 write(piece)
 
-    def has_file(self, sha256: str) -> bool:
-        """Whether the file is in the archive already."""
-        return f"files/{sha256}" in self._entries
-
     def finish(self, source: Mapping[str, str], options: Mapping[str, bool]) -> None:
         """Write the manifest and the list of entries."""
         manifest = {

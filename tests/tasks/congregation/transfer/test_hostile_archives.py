@@ -223,4 +223,4 @@ def test_a_good_archive_is_read_line_by_line_as_zip64_too(tmp_path: Path) -> Non
         archive.verify(heard.append)
         assert [n for n, _ in archive.lines("members")] == [1]
         assert archive.names == {"data/members.ndjson"}
-        assert sum(heard) == archive.size_of("data/members.ndjson")
+        assert sum(heard) == archive.n_data_bytes
