@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tasks.crashpoints import OTHER_POINTS, POINTS
+
 ROOT = Path(__file__).parent.parent
 MODULES = [
     path
@@ -113,6 +115,15 @@ def test_nothing_runs_or_unpickles_what_was_sent_to_it() -> None:
         and node.func.id in {"eval", "exec", "compile", "render_template_string"}
     }
     assert called == set()
+
+
+def test_the_list_of_crash_points_names_every_one() -> None:
+    passed = {
+        name
+        for path in ENGINE
+        for name in re.findall(r'reached\("(\w+)"\)', path.read_text(encoding="utf-8"))
+    }
+    assert passed == {*POINTS, *OTHER_POINTS}
 
 
 def test_modules_and_functions_stay_readable() -> None:
