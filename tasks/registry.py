@@ -212,7 +212,10 @@ LANES: Final = (
     Lane(
         name="rollups",
         title=mark("Rollups"),
-        purpose=mark("Counts what has ended by hour and by day, for the charts."),
+        purpose=mark(
+            "Counts what has ended, for the charts, and looks at budgets and views that "
+            "warn by mail."
+        ),
         sweep=rollups.sweep,
         backlog=rollups.backlog,
         every=timedelta(minutes=1),
