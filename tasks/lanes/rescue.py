@@ -1,9 +1,11 @@
-"""Rescue: take back executions whose worker died.
+"""Rescue: take back what died with its worker.
 
-Fed by leases that nobody renews.  Shape: one transaction.  An execution that took its
-worker down three times is quarantined instead of tried for ever.  What the worker had
-claimed, but not begun, is not suspected: many such rows go down with every worker.
-What crashed twice is claimed only while no other such row runs (``tasks.claims``).
+Fed by leases that nobody renews: of executions, deliveries, digests' mails and long
+jobs.  Shape: one transaction, and one more for mails and long jobs.  An execution that
+took its worker down three times is quarantined instead of tried for ever.  What the
+worker had claimed, but not begun, is not suspected: many such rows go down with every
+worker.  What crashed twice is claimed only while no other such row runs
+(``tasks.claims``).
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ BYSTANDINGS_MAX: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class RescueSweep:
-    """What one sweep did, as ids of executions, and of deliveries."""
+    """What one sweep did, as ids: the first two are executions'."""
 
     taken_back: tuple[UUID, ...] = ()
     quarantined: tuple[UUID, ...] = ()
@@ -50,7 +52,7 @@ class RescueSweep:
 
 
 def sweep(bench: Bench, limit: int) -> RescueSweep:
-    """Take back up to ``limit`` executions and deliveries, longest overdue first."""
+    """Take back up to ``limit`` of each kind, longest overdue first."""
     now = bench.clock()
     with bench.begin() as session:
         overdue = session.scalars(
@@ -89,7 +91,7 @@ def sweep(bench: Bench, limit: int) -> RescueSweep:
 
 
 def backlog(session: Session, now: datetime) -> Backlog:
-    """Return how many leases have lapsed."""
+    """Return how many leases of executions have lapsed."""
     return waiting(session, Execution.lease_until, *_lapsed(now))
 
 
