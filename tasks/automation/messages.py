@@ -10,13 +10,13 @@ full with ``{{ booking.start_time | local_time }}``.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Collection, Sequence
+from typing import Final
 
 from tasks.automation.actions.base import CannotCompose
 from tasks.models.reason import Reason
 from tasks.saying import say
-from tasks.templating.renderer import RENDERER, Kind, Refusal, Request
+from tasks.templating.renderer import RENDERER, Refusal, Request
 from tasks.templating.words import MISSING
 
 SUBJECT_MAX: Final = 255  # characters
@@ -39,33 +39,6 @@ def render_all(requests: Sequence[Request]) -> list[list[str] | CannotCompose]:
         _refused(answer) if isinstance(answer, Refusal) else answer
         for answer in RENDERER.render_all(requests)
     ]
-
-
-def render_text(source: str, context: Mapping[str, Any]) -> str:
-    """Render a template as plain text.
-
-    Raises:
-        CannotCompose: a value is missing, or the template cannot be used.
-    """
-    return _render("text", source, context)
-
-
-def render_html(source: str, context: Mapping[str, Any]) -> str:
-    """Render a template as HTML; every value is escaped.
-
-    Raises:
-        CannotCompose: a value is missing, or the template cannot be used.
-    """
-    return _render("html", source, context)
-
-
-def render_subject(source: str, context: Mapping[str, Any]) -> str:
-    """Render a template as one clean line of at most 255 characters.
-
-    Raises:
-        CannotCompose: the same, or the line is empty, too long or not one line.
-    """
-    return clean_subject(_render("text", source, context))
 
 
 def clean_subject(text: str) -> str:
@@ -91,13 +64,6 @@ def subject_problem(subject: str) -> str | None:
     if "=?" in subject:  # mail programs, and some Pythons, would decode it
         return say("The subject must not contain =?.")
     return None
-
-
-def _render(kind: Kind, source: str, context: Mapping[str, Any]) -> str:
-    (answer,) = render_all([Request(((kind, source),), context)])
-    if isinstance(answer, CannotCompose):
-        raise answer
-    return answer[0]
 
 
 def _refused(refusal: Refusal) -> CannotCompose:

@@ -8,14 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.automation.actions.base import CannotCompose
-from tasks.automation.messages import (
-    render_all,
-    render_html,
-    render_subject,
-    render_text,
-)
+from tasks.automation.messages import render_all
 from tasks.models.reason import Reason
 from tasks.templating.renderer import Request
+from tests.support.rendering import render_html, render_subject, render_text
 
 CONTEXT: dict[str, Any] = {
     "guest": {"name": "Zoë & <b>Max</b> 🎙", "nick": None, "title": "", "age": 0},

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tasks.automation.actions.base import CannotCompose
-from tasks.automation.messages import render_text
+from tests.support.rendering import render_text
 
 BERLIN = {
     "booking": {"start_time": "2026-03-12T13:00:00+00:00", "timezone": "Europe/Berlin"},
