@@ -18,7 +18,6 @@ from sqlalchemy import (
     ColumnElement,
     Subquery,
     and_,
-    inspect,
     literal_column,
     or_,
     select,
@@ -234,19 +233,18 @@ def with_names(
         tables: model, its column with the name, the name of the row's column with its
             id; each at most once.
     """
-    joined: Any = window
-    names = []
+    rows: Any = select(*window.c).select_from(window)
     for table, name, id_ in tables:
         other = aliased(table)
-        joined = joined.outerjoin(
-            inspect(other).selectable,
+        # A join of entities: a session with a scope narrows it where it joins, so that
+        # a row which names nothing stays.
+        rows = rows.outerjoin(
+            other,
             and_(
                 other.congregation_id == window.c.congregation_id,
                 other.id == window.c[id_],
             ),
-        )
-        names.append(getattr(other, name.key).label(_name_of(table)))
-    rows = select(*window.c, *names).select_from(joined)
+        ).add_columns(getattr(other, name.key).label(_name_of(table)))
     return aliased(model, rows.subquery("newest"))
 
 
