@@ -13,8 +13,10 @@ from sqlalchemy.orm import Session
 
 from dashboard.deeds import deeds
 from dashboard.executions.lines import Line, lines
+from dashboard.executions.stopped import stopped
 from dashboard.executions.tries import Try, tries
 from dashboard.paging import Page, named, paginate
+from dashboard.suppressions.queries import REASONS
 from dashboard.tallies import tally
 from tasks.clock import utcnow
 from tasks.errors import NotFound
@@ -28,6 +30,7 @@ from tasks.models import (
     ExecutionMessage,
     ExecutionState,
     Replay,
+    Suppression,
 )
 from tasks.models.base import born_from
 from tasks.models.execution import SETTLED
@@ -57,6 +60,12 @@ class Detail:
     attempts: Sequence[Try]  # newest first
     deeds: Sequence[AuditEntry]  # newest first
     replays: Sequence[Replay]  # that it is, or that it led to; oldest first
+    stopped: Suppression | None  # what keeps mails from its recipient
+
+    @property
+    def why_stopped(self) -> str:
+        """Why the recipient gets no mails; only asked for where they get none."""
+        return say(REASONS[self.stopped.reason]) if self.stopped else ""
 
     @property
     def is_editable(self) -> bool:
@@ -129,7 +138,7 @@ def n_newer(session: Session, matching: Matching, than: datetime) -> int:
 
 
 def detail(session: Session, execution_id: UUID) -> Detail:
-    """Return one execution with its history; five queries.
+    """Return one execution with its history; five queries, six of a failed mail.
 
     Raises:
         NotFound: the session sees no such execution.
@@ -160,6 +169,7 @@ def detail(session: Session, execution_id: UUID) -> Detail:
         attempts=tries(session, line.execution),
         deeds=deeds(session, "execution", line.execution),
         replays=_replays(session, execution_id),
+        stopped=stopped(session, line.execution),
     )
 
 

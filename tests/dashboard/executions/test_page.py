@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
+import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
@@ -17,7 +19,10 @@ from tasks.models import (
     Congregation,
     Execution,
     ExecutionMessage,
+    Reason,
     Rule,
+    Suppression,
+    SuppressionReason,
 )
 from tests.dashboard.executions.conftest import (
     FAILED,
@@ -77,6 +82,62 @@ def test_the_page_tells_the_whole_story(
     assert "Bis bald" in text_of(page, "execution-message")
     assert "Queued 1 execution for another try." in page
     assert '/versions?a=1">version 1<' in page
+
+
+SKIPPED: dict[str, Any] = {"state": S.SKIPPED, "reason": Reason.SUPPRESSED}
+UNSUBSCRIBED = SuppressionReason.UNSUBSCRIBED
+BOUNCED = SuppressionReason.BOUNCED
+
+
+def stop(engine: Engine, rule: Rule, reason: SuppressionReason) -> None:
+    with Session(engine) as session, session.begin():
+        session.add(
+            Suppression(
+                congregation_id=rule.congregation_id,
+                address="zoe@example.org",
+                reason=reason,
+                created_by="the mail server",
+            )
+        )
+
+
+@pytest.mark.parametrize(
+    ("values", "reason", "sentence"),
+    [
+        (FAILED, BOUNCED, "The mailbox does not exist"),
+        (SKIPPED, BOUNCED, "The mailbox does not exist"),
+        (SKIPPED, UNSUBSCRIBED, "They unsubscribed"),
+    ],
+)
+def test_a_mail_whose_recipient_gets_none_says_why_before_it_is_retried(
+    as_operator: FlaskClient,
+    add: Callable[..., UUID],
+    sqlite_engine: Engine,
+    rule: Rule,
+    values: dict[str, Any],
+    reason: SuppressionReason,
+    sentence: str,
+) -> None:
+    id_ = add(recipient="Zoe@Example.org", **values)
+    stop(sqlite_engine, rule, reason)
+    page = as_operator.get(f"/executions/{id_}").text
+    told = text_of(page, "stopped-address")
+    assert "zoe@example.org is on the list of those that get no mails" in told
+    assert sentence in told
+    assert 'href="/suppressions/?q=zoe@example.org"' in page
+
+
+def test_a_mail_that_the_list_does_not_stop_says_nothing_of_it(
+    as_operator: FlaskClient,
+    add: Callable[..., UUID],
+    sqlite_engine: Engine,
+    rule: Rule,
+) -> None:
+    stop(sqlite_engine, rule, UNSUBSCRIBED)
+    to = {"recipient": "zoe@example.org"}
+    for values in (FAILED | to, FAILED, {"state": S.SUCCEEDED} | to):
+        page = as_operator.get(f"/executions/{add(**values)}").text
+        assert "stopped-address" not in page
 
 
 def test_the_frame_shows_the_mail_and_can_do_nothing(
