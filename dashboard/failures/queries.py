@@ -35,7 +35,7 @@ from tasks.webhooks.switching import name_of
 
 #: What a list of groups shows: those that ask for somebody, the quiet ones, or all.
 TABS: Final[Mapping[str, str]] = {
-    "open": mark("Ask for somebody"),
+    "open": mark("To look at"),
     "acknowledged": mark("Acknowledged"),
     "all": mark("All"),
 }

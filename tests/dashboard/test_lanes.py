@@ -91,7 +91,7 @@ def test_a_lane_at_work_shows_heartbeats_runs_and_the_next_sweep(
     assert "Running" in page
     assert "No worker" not in page
     assert "sweeps since its start" in page
-    assert "1 retried, 12 succeeded" in page
+    assert "1 retried · 12 succeeded" in page
     assert "doorbell" in page
     assert "3 s" in page
 
