@@ -44,6 +44,22 @@ HOLDS: Final[Columns] = {
     "ended_at": lambda line: line.hold.lifted_at or line.hold.until,
     "lifted_by": lambda line: line.hold.lifted_by,
 }
+LEDGER: Final[Columns] = {
+    "id": lambda row: text(row.id),
+    "what": lambda row: text(row.entity_type),
+    "of": lambda row: text(row.entity_id),
+    "ref": lambda row: row.external_ref,
+    "asked_by": lambda row: row.requested_by,
+    "asked_at": lambda row: row.requested_at,
+    "done_at": lambda row: row.completed_at,
+}
+#: What a version says are settings of a rule, which no file has.
+VERSIONS: Final[Columns] = {
+    "version": lambda row: row.version,
+    "how": lambda row: row.verb,
+    "by": lambda row: row.actor,
+    "made_at": lambda row: row.created_at,
+}
 RETENTION: Final[Columns] = {
     "id": lambda line: text(line.row.id),
     "name": lambda line: line.row.name,

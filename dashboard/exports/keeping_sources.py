@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from dashboard.congregations.queries import congregation
 from dashboard.exports import keeping_columns as columns
 from dashboard.exports.source import Args, Source
 from dashboard.holds import queries as hold_queries
@@ -16,14 +18,18 @@ from dashboard.holds.filters import HoldFilter
 from dashboard.outreach import cap_queries, imports, queries
 from dashboard.outreach.filters import AgentFilter, CampaignFilter, ImportFilter
 from dashboard.retention import queries as retention_queries
-from dashboard.retention.filters import RetentionFilter
+from dashboard.retention.filters import LedgerFilter, RetentionFilter
+from dashboard.rules import version_filter
+from dashboard.rules.version_filter import VersionFilter
 from tasks.models import (
     Agent,
     Congregation,
     ContactImport,
     DailyRun,
+    Erasure,
     Hold,
     OutreachCampaign,
+    RuleVersion,
 )
 
 
@@ -101,6 +107,32 @@ def _retention(_session: Session, now: datetime, args: Args) -> Source:
     )
 
 
+def _ledger(session: Session, now: datetime, args: Args) -> Source:
+    form = LedgerFilter.read(args)
+    of = congregation(session, form.slug.data).id
+    wanted = retention_queries.of_ledger(of, form.conditions(now))
+    return Source(
+        form.search,
+        wanted.add_columns(Erasure.id),
+        lambda row, _: row,
+        columns.LEDGER,
+        retention_queries.LEDGER_KEYS,
+        Erasure.id,
+    )
+
+
+def _versions(_session: Session, now: datetime, args: Args) -> Source:
+    form = VersionFilter.read(args)
+    return Source(
+        form.search,
+        select(RuleVersion, RuleVersion.rule_id).where(*form.wanted(now)),
+        lambda row, _: row,
+        columns.VERSIONS,
+        version_filter.KEYS,
+        RuleVersion.version,
+    )
+
+
 #: The word for a list -> what is read of it, by a filter as addresses have it.
 KEEPING_SOURCES: Final[Mapping[str, Callable[[Session, datetime, Args], Source]]] = {
     "agents": _agents,
@@ -108,4 +140,6 @@ KEEPING_SOURCES: Final[Mapping[str, Callable[[Session, datetime, Args], Source]]
     "contact-imports": _contact_imports,
     "holds": _holds,
     "retention": _retention,
+    "ledger": _ledger,
+    "versions": _versions,
 }

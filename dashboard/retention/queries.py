@@ -11,7 +11,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Select, and_, func, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from dashboard.paging import Key, Page, paginate
+from dashboard.paging import Page, paginate
 from tasks.congregation.retention.candidates import (
     Today,
     due_on,
@@ -34,6 +34,8 @@ from tasks.models import (
 BLOCKS_MAX: Final = 200
 #: How congregations are listed.
 KEYS: Final = (Congregation.name, Congregation.id)
+#: How erasures are listed.
+LEDGER_KEYS: Final = (Erasure.requested_at.desc(), Erasure.id.desc())
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,13 +183,24 @@ def still_blocked(congregation_id: UUID) -> Select[UUID]:
     )
 
 
+def of_ledger(
+    congregation_id: UUID, conditions: Sequence[ColumnElement[bool]]
+) -> Select[Erasure]:
+    """Select erasures of a congregation."""
+    own = Erasure.congregation_id == congregation_id
+    return select(Erasure).where(own, *conditions)
+
+
 def ledger(
-    session: Session, congregation_id: UUID, cursor: str | None, limit: int
+    session: Session,
+    congregation_id: UUID,
+    conditions: Sequence[ColumnElement[bool]],
+    cursor: str | None,
+    limit: int,
 ) -> Page[Erasure]:
     """Return a page of the ledger, newest first."""
-    statement = select(Erasure).where(Erasure.congregation_id == congregation_id)
-    keys: list[Key] = [Erasure.requested_at.desc(), Erasure.id.desc()]
-    return paginate(session, statement, keys, cursor, limit)
+    statement = of_ledger(congregation_id, conditions)
+    return paginate(session, statement, LEDGER_KEYS, cursor, limit)
 
 
 def _groups_of(

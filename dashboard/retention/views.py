@@ -13,7 +13,7 @@ from dashboard.extensions import db
 from dashboard.members.queries import member
 from dashboard.office import page_size
 from dashboard.retention import queries
-from dashboard.retention.filters import RetentionFilter
+from dashboard.retention.filters import LedgerFilter, RetentionFilter
 from dashboard.retention.forms import AnonymiseForm, MonthsForm, asked_months
 from dashboard.search.views import explains
 from dashboard.security import actor, require
@@ -67,12 +67,15 @@ def dry_run(slug: str) -> str:
 
 
 @bp.get("/<slug>/ledger")
+@explains("ledger")
 def ledger(slug: str) -> str:
     """List who was erased, newest first."""
     session = db.session()
     found = congregation(session, slug)
-    page = queries.ledger(session, found.id, request.args.get("cursor"), page_size())
-    return render("retention/ledger.html", congregation=found, page=page)
+    form = LedgerFilter.read(request.args.to_dict() | {"slug": slug})
+    wanted, cursor = form.conditions(utcnow()), request.args.get("cursor")
+    page = queries.ledger(session, found.id, wanted, cursor, page_size())
+    return render("retention/ledger.html", congregation=found, page=page, form=form)
 
 
 @bp.post("/<slug>/months")

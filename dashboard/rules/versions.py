@@ -16,7 +16,9 @@ from dashboard.paging import Page, paginate
 from dashboard.rules import queries
 from dashboard.rules.differences import Difference, differences
 from dashboard.rules.foretelling import parts_of
+from dashboard.rules.version_filter import KEYS, VersionFilter
 from dashboard.rules.views import bp, config, replanned, secret_box, secret_page
+from dashboard.search.views import explains
 from dashboard.security import actor, require
 from dashboard.web import render
 from tasks.automation.impact import LOOKED_AT_MAX
@@ -38,10 +40,12 @@ _VERBS: Final = {
 
 
 @bp.get("/<uuid:rule_id>/versions")
+@explains("versions")
 def versions(rule_id: UUID) -> str:
     """List a rule's versions; ``?a=`` and ``?b=`` compare two, or one with today's."""
     session = db.session()
     row = queries.rule(session, rule_id)
+    form = VersionFilter.read(request.args.to_dict() | {"rule_id": str(rule_id)})
     a, b = (request.args.get(name, type=int) for name in ("a", "b"))
     compared = None
     if a is not None:
@@ -50,7 +54,8 @@ def versions(rule_id: UUID) -> str:
     return render(
         "rules/versions.html",
         rule=row.rule,
-        page=_page(session, rule_id),
+        page=_page(session, form),
+        form=form,
         a=a,
         b=b,
         compared=compared,
@@ -111,11 +116,10 @@ def restore(rule_id: UUID, version: int) -> ResponseReturnValue:
     return redirect(url_for(".detail", rule_id=rule_id), 303)
 
 
-def _page(session: Session, rule_id: UUID) -> Page[RuleVersion]:
-    statement = select(RuleVersion).where(RuleVersion.rule_id == rule_id)
-    newest_first = (RuleVersion.version.desc(),)
+def _page(session: Session, form: VersionFilter) -> Page[RuleVersion]:
+    statement = select(RuleVersion).where(*form.wanted(utcnow()))
     cursor = request.args.get("cursor")
-    return paginate(session, statement, newest_first, cursor, config().page_size)
+    return paginate(session, statement, KEYS, cursor, config().page_size)
 
 
 def _compared(session: Session, rule_id: UUID, a: int, b: int) -> list[Difference]:

@@ -53,7 +53,8 @@ def _of_form(form: Searching) -> Iterator[Chip]:
     for field in form:
         name = field.name
         is_tab = name == search.of.tab and isinstance(field, HiddenField)
-        if is_tab or not field.data or name in _HIDDEN or name == search.of.box:
+        is_own = name in _HIDDEN or name in {search.of.box, *search.of.place}
+        if is_tab or is_own or not field.data:
             continue
         url = url_for(search.of.endpoint, **search.params(**{name: None}))
         yield Chip(field.label.text, _value(field), url)

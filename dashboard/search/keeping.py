@@ -52,4 +52,22 @@ KEEPING: Final = (
         "retention.index",
         lifts={},
     ),
+    Searched(
+        "ledger",
+        mark("Ledger"),
+        lambda n, shown: say_many(n, "%(n)s erasure", "%(n)s erasures", n=shown),
+        mark("erasures"),
+        "retention.ledger",
+        lifts={},
+        place=("slug",),
+    ),
+    Searched(
+        "versions",
+        mark("Versions"),
+        lambda n, shown: say_many(n, "%(n)s version", "%(n)s versions", n=shown),
+        mark("versions of a rule"),
+        "rules.versions",
+        lifts={},
+        place=("rule_id",),
+    ),
 )

@@ -88,8 +88,9 @@ class PlainFilter(Form):  # type: ignore[misc]  # WTForms has no types
 
     @property
     def is_narrow(self) -> bool:
-        """Whether anything but the tab narrows the list."""
-        return bool(self.search.params(**{self.searched.tab: None}))
+        """Whether anything but the tab and the place narrows the list."""
+        others = dict.fromkeys([self.searched.tab, *self.searched.place])
+        return bool(self.search.params(**others))
 
 
 def bad_filter(name: str) -> InvalidInput:

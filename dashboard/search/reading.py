@@ -57,6 +57,15 @@ class Search:
         return self.params(**changed)
 
     @property
+    def place(self) -> dict[str, str]:
+        """Whose list it is, as its address has it; empty for what stands alone."""
+        return {name: self.given[name] for name in self.of.place}
+
+    def is_of(self, params: Mapping[str, Any]) -> bool:
+        """Whether an address's values are of the same place."""
+        return all(params.get(name) == value for name, value in self.place.items())
+
+    @property
     def terms(self) -> str:
         """The terms alone, written."""
         return str(replace(self.query, text=""))

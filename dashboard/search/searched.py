@@ -26,6 +26,8 @@ class Searched:
     box: str = "q"  # what the search is called in the list's address
     tab: str = "state"  # what the open tab is called there
     role: RoleWord = "viewer"  # who may see it
+    #: Of a list within a thing: what its address is called by, besides the search.
+    place: tuple[str, ...] = ()
 
     @property
     def fields(self) -> Fields:

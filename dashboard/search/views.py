@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
+from typing import Any, ParamSpec
 
 from flask import Blueprint, abort, request
 from flask.blueprints import BlueprintSetupState
@@ -22,12 +23,16 @@ from tasks.search.conditions import SEARCH_WINDOW
 from tasks.search.parsing import LENGTH_MAX
 
 bp = Blueprint("search", __name__, url_prefix="/search")
+P = ParamSpec("P")
 
 
 @bp.get("/<list_name>")
 def fields(list_name: str) -> str:
     """Show the fields of a list's search."""
-    return _help(_searched(list_name))
+    of = _searched(list_name)
+    if not set(of.place) <= set(request.args):
+        abort(404)
+    return _help(of, request.args)
 
 
 @bp.get("/<list_name>/options")
@@ -44,32 +49,36 @@ def options(list_name: str) -> str:
 
 def explains(
     list_name: str,
-) -> Callable[[Callable[[], str]], Callable[[], ResponseReturnValue]]:
+) -> Callable[[Callable[P, str]], Callable[P, ResponseReturnValue]]:
     """Show, for a search that cannot be read, why and what can; put it below a route.
 
     What was typed stays in the box.
     """
 
-    def wrap(view: Callable[[], str]) -> Callable[[], ResponseReturnValue]:
+    def wrap(view: Callable[P, str]) -> Callable[P, ResponseReturnValue]:
         @wraps(view)
-        def shown() -> ResponseReturnValue:
+        def shown(*args: P.args, **kwargs: P.kwargs) -> ResponseReturnValue:
             try:
-                return view()
+                return view(*args, **kwargs)
             except InvalidInput as refused:
                 if refused.code != "bad_search" or is_htmx():
                     raise
                 of = SEARCHED[list_name]
-                return _help(of, request.args.get(of.box, ""), refused.message), 422
+                typed = request.args.get(of.box, "")
+                return _help(of, kwargs, typed, refused.message), 422
 
         return shown
 
     return wrap
 
 
-def _help(of: Searched, typed: str = "", problem: str = "") -> str:
+def _help(
+    of: Searched, values: Mapping[str, Any], typed: str = "", problem: str = ""
+) -> str:
     return render(
         "search/fields.html",
         of=of,
+        place={name: str(values[name]) for name in of.place},
         typed=typed[:LENGTH_MAX],
         problem=problem,
         window=SEARCH_WINDOW,

@@ -12,6 +12,7 @@ from tasks.search.failures import FAILURES
 from tasks.search.groups import GROUPS, RECIPIENTS
 from tasks.search.holds import HOLDS
 from tasks.search.houses import CONGREGATIONS, TOKENS
+from tasks.search.kept import LEDGER, VERSIONS
 from tasks.search.mails import MAILS, SUPPRESSIONS
 from tasks.search.operations import OPERATIONS
 from tasks.search.outreach import CONTACTS, ENGAGEMENTS
@@ -52,4 +53,6 @@ PLAIN: Final[Mapping[str, Plain]] = {
     "contact-imports": CONTACT_IMPORTS,
     "holds": HOLDS,
     "retention": RETENTION,
+    "ledger": LEDGER,
+    "versions": VERSIONS,
 }

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 from collections.abc import Callable
-from uuid import UUID
 
 import pytest
 from flask import Flask
@@ -17,7 +16,7 @@ from dashboard.search.kinds import SEARCHED
 from tasks.db import sessions
 from tasks.storage import make_storage
 from tests.dashboard.conftest import Browser
-from tests.support.twins import twin
+from tests.support.twins import Twin, twin
 
 #: Lists of which one congregation has rows here.
 FILLED = (
@@ -28,21 +27,27 @@ FILLED = (
 
 
 @pytest.fixture
-def houses(sqlite_engine: Engine, app: Flask) -> list[UUID]:
+def houses(sqlite_engine: Engine, app: Flask) -> list[Twin]:
     """Return two congregations with rows of all kinds."""
     storage = make_storage(app.config["CARILLON"])
     with sessions(sqlite_engine).begin() as session:
-        return [twin(session, f"house{n}", f"mark{n}", storage).id for n in range(2)]
+        return [twin(session, f"house{n}", f"mark{n}", storage) for n in range(2)]
 
 
 def test_every_list_is_written_in_both_formats_and_within_the_scope(
-    log_in: Callable[..., Browser], houses: list[UUID]
+    log_in: Callable[..., Browser], houses: list[Twin]
 ) -> None:
     assert SOURCES.keys() == SEARCHED.keys()
-    own = {"sees_all": False, "congregations": houses[:1]}
+    own = {"sees_all": False, "congregations": [houses[0].id]}
     browser = log_in("admin", **own)
+    queries = {
+        "failures": "?show=all",
+        "documents": "?tab=all",
+        "ledger": f"?slug={houses[0].slug}",
+        "versions": f"?rule_id={houses[0].ids['rule_id']}",
+    }
     for name in SEARCHED:
-        query = {"failures": "?show=all", "documents": "?tab=all"}.get(name, "")
+        query = queries.get(name, "")
         text = browser.post(f"/exports/{name}/csv{query}").text
         rows = [*csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))]
         told = json.loads(browser.post(f"/exports/{name}/json{query}").text)
@@ -56,7 +61,7 @@ def test_every_list_is_written_in_both_formats_and_within_the_scope(
 
 
 def test_a_list_for_admins_is_neither_searched_nor_exported_nor_viewed_by_others(
-    log_in: Callable[..., Browser], houses: list[UUID]
+    log_in: Callable[..., Browser], houses: list[Twin]
 ) -> None:
     admin = log_in("admin", email="ada@example.org")
     data = {"name": "Old tokens", "audience": "all"}

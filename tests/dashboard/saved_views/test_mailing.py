@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from uuid import UUID
 
@@ -24,6 +24,7 @@ from tasks.models import (
     ViewWarning,
     new_id,
 )
+from tasks.models.base import Json
 from tasks.models.operation import Operation
 from tests.dashboard.conftest import Browser
 from tests.support import factories
@@ -152,6 +153,13 @@ def test_today_is_that_of_each_reader_and_operations_of_one_s_own_count(
     assert _seen(read, asked) == {"east": 0, "west": 1}
 
 
+#: Where lists within a thing are.
+PLACES: Mapping[str, Json] = {
+    "ledger": {"slug": "here"},
+    "versions": {"rule_id": "01890a5d-ac96-774b-bcce-b302099a8057"},
+}
+
+
 @pytest.mark.parametrize("list_name", sorted(SOURCES))
 def test_every_list_can_be_counted_outside_of_the_console(
     make_session: Sessions, read: ConsoleViews, list_name: str
@@ -159,7 +167,9 @@ def test_every_list_can_be_counted_outside_of_the_console(
     with make_session.begin() as session:
         here = _congregation(session, "here", 1)
         owner = _person(session, "owner@e.org", "admin", here)
-        view = _view(session, owner, list_name=list_name, filter={})
+        view = _view(
+            session, owner, list_name=list_name, filter=PLACES.get(list_name, {})
+        )
         lost = _view(session, owner, name="Lost", filter={"q": "gone:field"})
         strange = _view(session, owner, name="Strange", list_name="no list")
     assert isinstance(_seen(read, view)["owner"], int)
