@@ -33,8 +33,8 @@ COUNTED: Final[Mapping[str, Counted]] = {
     ),
     "replanning": Counted(
         mark(
-            "Counted are jobs of changed rules that were ended or made; they wait "
-            "from the change of their rule."
+            "Counted are jobs of changed rules and timezones that were ended or made; "
+            "they wait from the change."
         ),
         untimed=_WITHIN,
     ),
