@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import delete, select
+from sqlalchemy import ColumnElement, delete, literal_column, select
 from sqlalchemy.orm import Session
 
 from tasks.lane import Bench
@@ -32,6 +32,8 @@ LOOKED_MAX: Final = 20
 EVERY: Final = timedelta(minutes=5)
 #: What was told stays told for so long, however the rows come and go.
 QUIET_FOR: Final = timedelta(hours=1)
+# As the partial index has it, so that SQLite knows that it may use it.
+_IS_MAILED: Final[ColumnElement[bool]] = literal_column("by_mail")
 
 
 def look_at_views(bench: Bench) -> int:
@@ -58,7 +60,7 @@ def look_at_views(bench: Bench) -> int:
 def _claim(session: Session, now: datetime) -> SavedView | None:
     view = session.scalars(
         select(SavedView)
-        .where(SavedView.by_mail, SavedView.look_at <= now)
+        .where(_IS_MAILED, SavedView.look_at <= now)
         .order_by(SavedView.look_at, SavedView.id)
         .limit(1)
         .with_for_update(skip_locked=True)
