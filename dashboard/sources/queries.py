@@ -8,7 +8,7 @@ from typing import Final
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, and_, func, select
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy.orm import InstrumentedAttribute, Session, defer
 
 from tasks.models import (
     BookingLink,
@@ -26,6 +26,8 @@ from tasks.models import (
 LIST_MAX: Final = 200
 LINKS_MAX: Final = 50
 MISSING_MAX: Final = 20
+#: Lists of guests that wait; people upload them, and they are gone after a day.
+WAITING_MAX: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +99,9 @@ def guest_lists(session: Session) -> Sequence[tuple[GuestImport, str]]:
     found = session.execute(
         select(GuestImport, Podcast.title)
         .join(Podcast, _podcast(GuestImport.congregation_id, GuestImport.podcast_id))
+        .options(defer(GuestImport.content))
         .order_by(GuestImport.created_at.desc(), GuestImport.id)
-        .limit(10)
+        .limit(WAITING_MAX)
     )
     return [(row, title) for row, title in found]
 

@@ -29,6 +29,7 @@ from tasks.models import (
 )
 from tasks.secrets import SecretBox
 from tests.support.booking_services import cal_message, signed_by_cal
+from tests.support.statements import statements
 
 
 @pytest.fixture
@@ -413,3 +414,26 @@ def test_every_outcome_has_a_look() -> None:
 
     words = {word.value for kind in (CallOutcome, LineOutcome) for word in kind}
     assert words | {"waiting", "following", "failing"} <= set(states.LOOKS)
+
+
+def test_all_lists_that_wait_are_listed_without_reading_their_rows(
+    as_operator: FlaskClient, sqlite_engine: Engine, congregation: Congregation
+) -> None:
+    with Session(sqlite_engine) as session, session.begin():
+        podcast = Podcast(congregation_id=congregation.id, id="many", title="Many")
+        session.add(podcast)
+        session.flush()
+        session.add_all(
+            GuestImport(
+                congregation_id=congregation.id,
+                podcast_id="many",
+                filename=f"list{number:02d}.csv",
+                content={"columns": [], "rows": []},
+                created_by="ada@example.org",
+            )
+            for number in range(12)
+        )
+    with statements() as seen:
+        page = as_operator.get("/sources/").text
+    assert page.count('id="guest-list-') == 12
+    assert not [one for one in seen if "guest_imports.content" in one]
