@@ -166,18 +166,6 @@ def sections(session: Session, congregation_id: UUID) -> Sequence[BoardSection]:
     ).all()
 
 
-def congregation(session: Session, slug: str) -> Congregation:
-    """Return a congregation by its slug.
-
-    Raises:
-        NotFound: there is none, or not for this operator.
-    """
-    found = session.scalar(select(Congregation).where(Congregation.slug == slug))
-    if found is None:
-        raise NotFound("unknown_congregation", say("There is no such congregation."))
-    return found
-
-
 def slug_of(session: Session, congregation_id: UUID) -> str:
     """Return a congregation's slug."""
     statement = select(Congregation.slug).where(Congregation.id == congregation_id)

@@ -10,6 +10,7 @@ from flask.typing import ResponseReturnValue
 from dashboard.board import queries
 from dashboard.board.forms import NewSectionForm, SectionForm
 from dashboard.board.views import bp
+from dashboard.congregations.queries import congregation
 from dashboard.extensions import db
 from dashboard.security import actor, require
 from dashboard.web import render
@@ -30,7 +31,7 @@ def sections(slug: str) -> str:
 def add(slug: str) -> ResponseReturnValue:
     """Add a section."""
     form = NewSectionForm()
-    of = queries.congregation(db.session(), slug)
+    of = congregation(db.session(), slug)
     if not form.validate_on_submit():
         return _page(slug, form), 422
     try:
@@ -90,7 +91,7 @@ def _first_error(form: SectionForm) -> str:
 
 
 def _page(slug: str, form: NewSectionForm) -> str:
-    of = queries.congregation(db.session(), slug)
+    of = congregation(db.session(), slug)
     rows = queries.sections(db.session(), of.id)
     counts = domain.n_documents(db.session(), [row.id for row in rows])
     return render(

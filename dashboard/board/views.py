@@ -13,6 +13,7 @@ from dashboard.board import queries
 from dashboard.board.filters import BoardFilter
 from dashboard.board.forms import TABS, NewDocumentForm
 from dashboard.board.putting import put
+from dashboard.congregations.queries import congregation
 from dashboard.extensions import db
 from dashboard.filters import size
 from dashboard.scope import chosen_congregation
@@ -96,14 +97,14 @@ def choose() -> ResponseReturnValue:
 @require("operator")
 def new(slug: str) -> str:
     """Show the form for a new document."""
-    return _form(NewDocumentForm(), queries.congregation(db.session(), slug))
+    return _form(NewDocumentForm(), congregation(db.session(), slug))
 
 
 @bp.post("/<slug>/new")
 def create(slug: str) -> ResponseReturnValue:
     """Put a document on the board."""
     session, form = db.session(), NewDocumentForm()
-    of = queries.congregation(session, slug)
+    of = congregation(session, slug)
     form.offer(queries.sections(session, of.id))
     if not form.validate_on_submit():
         return _form(form, of), 422
