@@ -213,8 +213,8 @@ LANES: Final = (
         name="rollups",
         title=mark("Rollups"),
         purpose=mark(
-            "Counts what has ended, for the charts, and looks at budgets and views that "
-            "warn by mail."
+            "Counts what has ended, for the charts, and looks at budgets and views "
+            "that warn by mail."
         ),
         sweep=rollups.sweep,
         backlog=rollups.backlog,
