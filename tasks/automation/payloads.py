@@ -132,25 +132,28 @@ def refused(code: str, error: str) -> EmitEventResult:
 
 def _trigger_of(name: object, *, trusts: bool) -> Trigger:
     trigger = TRIGGERS.get(name) if isinstance(name, str) else None
-    known = ", ".join(reportable())
     if trigger is None:
         raise InvalidInput(
             "unknown_trigger",
-            f"There is no trigger {str(name)[:64]!r}; the triggers are: {known}.",
+            f"There is no trigger {str(name)[:64]!r}; the triggers are: {_known()}.",
             field="trigger_type",
         )
     if trigger.is_own and not trusts:
         raise InvalidInput(
             "own_trigger",
             f"{trigger.name} comes from {_ORIGINS[trigger.subject]}; "
-            f"the triggers of events are: {known}.",
+            f"the triggers of events are: {_known()}.",
             field="trigger_type",
         )
     if trigger.is_time:
         raise InvalidInput(
             "time_trigger",
             f"{trigger.name} comes from dates, not from events; "
-            f"the triggers of events are: {known}.",
+            f"the triggers of events are: {_known()}.",
             field="trigger_type",
         )
     return trigger
+
+
+def _known() -> str:
+    return ", ".join(reportable())
