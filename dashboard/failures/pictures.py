@@ -14,21 +14,24 @@ HEIGHT: Final = 20
 def bars(hours: Sequence[int]) -> str:
     """Return the bars of the hours with failures, as the shape of one SVG path.
 
-    The busiest hour fills the height.  One line along all the bars: a page shows many
+    The busiest hour fills the height.  One outline of all the bars: a page shows many
     such pictures.
 
-    >>> bars([0, 1, 4])
-    'M0 20h1v-5h.8v5h.2v-20h.8v20h.2'
+    >>> bars([0, 1, 1, 4])
+    'M0 20h1V15h1h1V0h1V20z'
     """
     most = max(hours, default=0)
-    return f"M0 {HEIGHT}" + "".join(_bar(n, most) for n in hours)
+    drawn, level = f"M0 {HEIGHT}", HEIGHT
+    for n in hours:
+        top = HEIGHT - _height(n, most)
+        drawn += "h1" if top == level else f"V{top}h1"
+        level = top
+    return f"{drawn}V{HEIGHT}z"
 
 
-def _bar(n: int, most: int) -> str:
-    if not n:
-        return "h1"
-    height = max(HEIGHT * n / most, 1.0)  # one among thousands is still seen
-    return f"v-{height:.4g}h.8v{height:.4g}h.2"
+def _height(n: int, most: int) -> int:
+    # One among thousands is still seen.
+    return max(round(HEIGHT * n / most), 1) if n else 0
 
 
 def sentence(hours: Sequence[int]) -> str:
