@@ -15,6 +15,8 @@ class _IsAmong(FunctionElement[bool]):
 
     type = Boolean()
     inherit_cache = True
+    #: Else SQLite is asked whether it "= 1", and looks at every row for that.
+    _is_implicitly_boolean = True
 
 
 def is_among_first(column: Any, found: Select[Any]) -> ColumnElement[bool]:  # noqa: ANN401  # any column
