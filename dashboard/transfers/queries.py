@@ -22,7 +22,7 @@ from tasks.saying import mark, meant, say
 from tasks.saying.kept import told
 
 _TITLES: Final = {
-    TransferKind.EXPORT: mark("Export"),
+    TransferKind.EXPORT: meant("a transfer", "Export"),
     TransferKind.CHECK: mark("Archive to import"),
     TransferKind.IMPORT: mark("Import"),
 }
