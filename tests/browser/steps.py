@@ -165,10 +165,14 @@ def do_confirmed(page: Page, label: str) -> None:
 
 def press(page: Page, label: str) -> None:
     """Press a button, whether it asks first or not."""
-    if page.locator("details.confirm summary", has_text=label).count():
+    asking = page.locator("details.confirm summary", has_text=label)
+    button = page.get_by_role("button", name=label, exact=True)
+    # The page that has it may be on its way.
+    asking.or_(button).first.wait_for()
+    if asking.count():
         do_confirmed(page, label)
     else:
-        page.get_by_role("button", name=label, exact=True).click()
+        button.click()
 
 
 def find(page: Page, url: str, name: str) -> Locator:
