@@ -11,6 +11,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Row, Select, func, select
 from sqlalchemy.orm import Session
 
+from dashboard.filters import duration
 from dashboard.paging import Key, Page, paginate
 from tasks.congregation.addresses.rows import REFUSALS, Refusal
 from tasks.congregation.addresses.working import OF_FILES
@@ -19,7 +20,6 @@ from tasks.lane import COUNT_CAP
 from tasks.models import Address, AddressArea, Congregation, Sync
 from tasks.models.long_job import LongJobState
 from tasks.saying import mark, meant, say
-from tasks.saying.formats import decimal
 from tasks.search.addresses import STANDS
 
 #: The tabs: word in the address -> what stands there.
@@ -62,8 +62,13 @@ class Line:
 
     @property
     def took(self) -> str:
-        """How many seconds its last attempt took, with their sign."""
-        return f"{decimal(self.row.report['seconds'])} s"
+        """How long its last attempt took."""
+        seconds = self.row.report["seconds"]
+        return (
+            duration(timedelta(seconds=seconds))
+            if seconds >= 1
+            else say("less than 1 s")
+        )
 
     def left(self, now: datetime) -> timedelta | None:
         """Return about how long it still takes; ``None``: nobody can tell."""

@@ -41,7 +41,7 @@ class CongregationForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
         later("Name"), [_checked(clean_name)], render_kw={"maxlength": NAME_MAX}
     )
     slug = StringField(
-        later("Address"),
+        later("Short name"),
         [_checked(clean_slug)],
         description=later(
             "Stands in this console's links: small letters, digits, hyphens."

@@ -10,11 +10,14 @@ from typing import Final
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from dashboard.zones import own_zone
+from tasks.congregation.notifications.composing import values_of
 from tasks.congregation.notifications.kinds import CATEGORIES, DUTIES, KINDS
 from tasks.congregation.notifications.telling import IS_PENDING
+from tasks.congregation.notifications.words import Words
 from tasks.errors import NotFound
 from tasks.models import Account, Congregation, Notification, Reason
-from tasks.saying import mark, say
+from tasks.saying import language, mark, say
 
 #: Groups that the page lists; a congregation has one for each category at most.
 GROUPS_MAX: Final = 100
@@ -43,6 +46,19 @@ class Item:
         """Its type, for people."""
         kind = KINDS.get(self.notification.type)
         return say(kind.title) if kind else self.notification.type
+
+    @property
+    def sentence(self) -> str:
+        """What its mail says of it, as far as it is known before the mail is made."""
+        one = self.notification
+        kind = KINDS.get(one.type)
+        if kind is None:  # of a version that knew other types
+            return one.type
+        words = Words.of(language.get(), str(own_zone()))
+        try:
+            return words.say(kind.line, values_of(kind, one.payload, {}))
+        except (KeyError, ValueError):  # names of people are read when the mail leaves
+            return " · ".join(map(str, one.payload.values()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,10 +26,11 @@ from dashboard import ROOT, filters, languages, template_words
 from dashboard.executions.forms import ExecutionFilter
 from dashboard.filtering import NO_CHOICES
 from dashboard.filters import pretty
+from dashboard.notifications.groups import Item
 from dashboard.operators.models import Operator, RoleName
 from tasks import saying
 from tasks.db import sessions
-from tasks.models import AuditEntry
+from tasks.models import AuditEntry, Notification
 from tasks.saying import language
 from tasks.storage import make_storage
 from tests.dashboard.conftest import Browser
@@ -116,8 +117,15 @@ def _forgotten(page: str, *, whole: bool) -> Iterator[str]:
 
 
 def _stored(session: Session) -> set[str]:
-    """Return what the audit log keeps: its words stay as they were written."""
+    """Return what has its words elsewhere.
+
+    The audit log's stay as they were written; mails have catalogs of their own, and
+    pages show what they say.
+    """
     found: set[str] = set()
+    with saying.in_language("fr"):
+        for one in session.scalars(select(Notification)):
+            found.add(Item(one, "").sentence)
     for entry in session.scalars(select(AuditEntry)):
         found.add(entry.summary)
         for values in (entry.before, entry.after):
