@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import math
 import statistics
 import tempfile
@@ -16,6 +15,7 @@ from bench import report, servers
 from bench.house import House, Visit, house
 from bench.settings import PAGE_SIZES, PAGE_VISITS, say
 from bench.spent import Cost, Meter, meter
+from tasks import heap
 
 #: What a page may take at its slowest but one of twenty, in ms.
 GOALS: Final = {"PostgreSQL": 50.0, "SQLite": 100.0}
@@ -142,12 +142,8 @@ def _lines(name: str) -> list[Line]:
             stack.enter_context(house(url, n, folder))
             for url, n, folder in zip(urls, PAGE_SIZES, folders, strict=True)
         ]
-        gc.collect()
-        gc.freeze()  # as the server does before it serves
-        try:
-            return compare(houses, PAGE_VISITS, by)
-        finally:
-            gc.unfreeze()
+        heap.set_aside()  # as the server does
+        return compare(houses, PAGE_VISITS, by)
 
 
 def _sentence(name: str, goal: float, lines: Sequence[Line]) -> str:

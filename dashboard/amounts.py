@@ -17,6 +17,7 @@ from dashboard.paging import Key
 from dashboard.tallies import AtLeast
 from tasks.lane import COUNT_CAP
 from tasks.operations.kinds import KINDS, Asked, rows_of
+from tasks.search.window import is_among_first
 
 
 def amounts(
@@ -38,7 +39,7 @@ def amounts(
     meant = (rows_of(session, each).whereclause for each in asked)
     # What is no yes is a null, which is not counted.
     counts = (func.count(case((and_(true(), *_only(each)), 1))) for each in meant)
-    counted = select(func.count(), *counts).where(ids.in_(window))
+    counted = select(func.count(), *counts).where(is_among_first(ids, window))
     n_looked, *found = session.execute(counted).one()
     return [AtLeast(n) if n_looked == COUNT_CAP else n for n in found]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import os
 import signal
@@ -16,7 +15,7 @@ from typing import Final
 from sqlalchemy import Engine, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from tasks import queue
+from tasks import heap, queue
 from tasks.assembly import make_bench
 from tasks.awake import AwakeClock
 from tasks.config import Config
@@ -271,9 +270,7 @@ def main(
 
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
-    # What is loaded by now lives as long as we do: no collection has to look at it.
-    gc.collect()
-    gc.freeze()
+    heap.set_aside()
     worker.run()
     # Threads that still act would hold the process; their rows are given back.
     logging.shutdown()

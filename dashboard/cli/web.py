@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 from collections.abc import Mapping
 from typing import Any, Final
@@ -15,7 +14,7 @@ from dashboard.app import create_app
 from dashboard.cli.lifeline import hold_lifeline, lifeline_option
 from dashboard.cli.logs import configure_logging
 from dashboard.cli.settings import read_config, refuse_taken_port
-from tasks import queue
+from tasks import heap, queue
 from tasks.config import Config
 
 logger = logging.getLogger(__name__)
@@ -66,9 +65,7 @@ def _tell(_server: object) -> None:
 
 
 def _freeze(_worker: object) -> None:
-    # What is loaded by now lives as long as we do: no collection has to look at it.
-    gc.collect()
-    gc.freeze()
+    heap.set_aside()
 
 
 @click.command()

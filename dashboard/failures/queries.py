@@ -5,10 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, func, literal, select, union_all
+from sqlalchemy import (
+    ColumnElement,
+    CompoundSelect,
+    Integer,
+    Select,
+    Uuid,
+    bindparam,
+    func,
+    literal_column,
+    select,
+    union_all,
+)
 from sqlalchemy.orm import Session
 
 from dashboard.executions.lines import Line, lines
@@ -49,6 +61,8 @@ GROUPS_MAX: Final = 1_000
 #: A rule is well again when one of so many executions, the newest since, succeeded.
 _NEWEST: Final = 20
 _DEEDS_MAX: Final = 20
+#: Statements that are kept, by the groups of a page.
+_KEPT_MAX: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,18 +256,35 @@ def _lines(session: Session, rows: Sequence[Any], now: datetime) -> list[GroupLi
 
 
 def _n_open(session: Session, groups: Sequence[FailureGroup]) -> dict[UUID, int]:
+    counting = _counting_open(tuple(group.endpoint_id is not None for group in groups))
+    found = session.execute(counting, _each("group", [group.id for group in groups]))
+    return {groups[place].id: n for place, n in found}
+
+
+@lru_cache(maxsize=_KEPT_MAX)
+def _counting_open(delivers: tuple[bool, ...]) -> CompoundSelect[int, int]:
+    """Return what counts of each group; making it takes longer than running it.
+
+    Args:
+        delivers: of each group, whether deliveries failed, or executions.
+    """
     counted = []
-    for place, group in enumerate(groups):
-        model = FailedDelivery if group.endpoint_id else FailedExecution
+    for place, is_delivery in enumerate(delivers):
+        model = FailedDelivery if is_delivery else FailedExecution
         some = (
             select(model.failed_at)
-            .where(model.group_id == group.id, model.retried_at.is_(None))
-            .limit(OPEN_MAX)
+            .where(model.group_id == bindparam(f"group{place}", type_=Uuid))
+            .where(model.retried_at.is_(None))
+            .limit(literal_column(str(OPEN_MAX), Integer))
             .subquery()
         )
-        counted.append(select(literal(place), func.count()).select_from(some))
-    found = session.execute(union_all(*counted))
-    return {groups[place].id: n for place, n in found}
+        at = literal_column(str(place), Integer)
+        counted.append(select(at, func.count()).select_from(some))
+    return union_all(*counted)
+
+
+def _each(name: str, values: Sequence[object]) -> dict[str, object]:
+    return {f"{name}{place}": value for place, value in enumerate(values)}
 
 
 def _hours(
@@ -275,23 +306,33 @@ def _hours(
 
 def _well(session: Session, groups: Sequence[FailureGroup]) -> set[UUID]:
     """Return the groups whose rule has succeeded with what came after them."""
+    asked = [group for group in groups if group.rule_id is not None]
+    if not asked:
+        return set()
+    since = [born_from(group.last_at + timedelta(milliseconds=1)) for group in asked]
+    rules = _each("rule", [group.rule_id for group in asked])
+    found = session.scalars(
+        _asking_success(len(asked)), {**rules, **_each("since", since)}
+    )
+    return {asked[place].id for place in found}
+
+
+@lru_cache(maxsize=_KEPT_MAX)
+def _asking_success(n: int) -> CompoundSelect[int]:
+    """Return what asks it of ``n`` rules, made once for each number."""
     asked = []
-    for place, group in enumerate(groups):
-        if group.rule_id is None:
-            continue
-        since = born_from(group.last_at + timedelta(milliseconds=1))
+    for place in range(n):
         newest = (
             select(Execution.state)
-            .where(Execution.rule_id == group.rule_id, Execution.id > since)
+            .where(Execution.rule_id == bindparam(f"rule{place}", type_=Uuid))
+            .where(Execution.id > bindparam(f"since{place}", type_=Uuid))
             .order_by(Execution.id.desc())
-            .limit(_NEWEST)
+            .limit(literal_column(str(_NEWEST), Integer))
             .subquery()
         )
         done = select(newest.c.state).where(newest.c.state == ExecutionState.SUCCEEDED)
-        asked.append(select(literal(place)).where(done.exists()))
-    if not asked:
-        return set()
-    return {groups[place].id for place in session.scalars(union_all(*asked))}
+        asked.append(select(literal_column(str(place), Integer)).where(done.exists()))
+    return union_all(*asked)
 
 
 def _delivers(group: FailureGroup, endpoint: Endpoint | None) -> bool:
