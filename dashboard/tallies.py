@@ -93,7 +93,7 @@ def _by_index(
 ) -> dict[S, int]:
     """Count what an index has of ``states``, and ``others`` among the newest."""
     rows, _ = newest(model, matching, LOOKED_AT)
-    of_all = select(func.count()).select_from(rows)
+    of_all = select(func.count(rows.id))
     columns = [of_all.where(is_state(rows, each)).scalar_subquery() for each in others]
     for state in states:
         of_state = replace(matching, state=state.value)

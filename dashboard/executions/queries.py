@@ -96,8 +96,10 @@ def page(
     """Return a page: what waits by its time, soonest first; else newest first."""
     # The ids alone: for each new value PostgreSQL may plan anew, and planning all the
     # joins takes longer than reading the rows.
-    plain = narrow(select(Execution.id), Execution, matching), Execution
-    ids, row = searched(Execution, matching) or plain
+    ids, row = searched(Execution, matching) or (
+        narrow(select(Execution.id), Execution, matching),
+        Execution,
+    )
     some = paginate(session, ids, _columns(row, matching), cursor, limit)
     of_it = by_ids(session, some.rows)
     return named(some, {line.execution.id: line for line in of_it})

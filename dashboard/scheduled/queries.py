@@ -49,10 +49,9 @@ def page(
     session: Session, matching: Matching, cursor: str | None, limit: int
 ) -> Page[Line]:
     """Return a page: what waits, soonest first; what has ended, latest first."""
-    window = searched(ScheduledJob, matching)
     # The ids alone: for each new value PostgreSQL may plan anew, and planning all the
     # joins takes longer than reading the rows.
-    ids, row = window or (
+    ids, row = searched(ScheduledJob, matching) or (
         narrow(select(ScheduledJob.id), ScheduledJob, matching),
         ScheduledJob,
     )

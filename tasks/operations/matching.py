@@ -116,9 +116,9 @@ def newest(
     window = select(model).where(*_conditions(model, matching), *early)
     # Written out, so that PostgreSQL keeps the plan.
     window = window.order_by(*order).limit(literal_column(str(n), Integer))
-    is_searched = matching.text or matching.query
-    names = NAMES if is_searched else ()
-    rows = with_names(model, window.subquery("newest_alone"), names)
+    if not (matching.text or matching.query):
+        return window.subquery("newest").c, []
+    rows = with_names(window.subquery("newest_alone"), NAMES)
     late = work_conditions(model, rows, matching.query).late
     if matching.text:
         late.append(holds(rows, matching.text, is_execution=model is Execution))

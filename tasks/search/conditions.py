@@ -206,7 +206,7 @@ def has_name(table: Any, name: Any, owner: Any, id_: Any, text: str) -> Conditio
         id_: the row's column with the id of what it names; if its rows were joined
             ``with_names``, the name is read there.
     """
-    joined = id_.parent.selectable.c.get(_name_of(table))
+    joined = id_.table.c.get(_name_of(table))
     if joined is not None:
         return joined.icontains(text, autoescape=True)  # type: ignore[no-any-return]  # any column
     other = aliased(table)  # the list may show names of the same table
@@ -217,19 +217,14 @@ def has_name(table: Any, name: Any, owner: Any, id_: Any, text: str) -> Conditio
     return found.scalar_subquery().icontains(text, autoescape=True)
 
 
-def with_names(
-    model: Any,  # noqa: ANN401  # a model
-    window: Subquery,
-    tables: Iterable[tuple[Any, Any, str]],
-) -> Any:  # noqa: ANN401  # an alias of the model
-    """Return the window's rows joined with the names of what they are about.
+def with_names(window: Subquery, tables: Iterable[tuple[Any, Any, str]]) -> Any:  # noqa: ANN401  # columns, as attributes
+    """Return the columns of a window's rows, with the names of what they are about.
 
     Looked up by key or hashed, as the database likes; one by one for each row takes
-    twice as long.
+    twice as long.  No alias of the model: making one takes longer than the search.
 
     Args:
-        model: what the rows are.
-        window: some of its rows, with all its columns.
+        window: some rows of a table, with all its columns.
         tables: model, its column with the name, the name of the row's column with its
             id; each at most once.
     """
@@ -245,7 +240,7 @@ def with_names(
                 other.id == window.c[id_],
             ),
         ).add_columns(getattr(other, name.key).label(_name_of(table)))
-    return aliased(model, rows.subquery("newest"))
+    return rows.subquery("newest").c
 
 
 def _name_of(table: Any) -> str:  # noqa: ANN401  # a model

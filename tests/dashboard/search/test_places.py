@@ -45,7 +45,7 @@ def places(sqlite_engine: Engine) -> dict[str, str]:
                 version = RuleVersion(congregation_id=of, rule_id=rule.id)
                 version.version, version.verb = number, verb
                 version.actor = "ben@example.org" if number == 2 else who
-                version.created_at = utcnow() - timedelta(days=10 - number)
+                version.created_at = utcnow() - timedelta(days=10 - number, hours=-1)
                 version.document = {}
                 session.add(version)
             found[f"ledger of {slug}"] = f"/retention/{slug}/ledger"
