@@ -55,12 +55,14 @@ class Unindented(Extension):
     def preprocess(
         self, source: str, name: str | None, filename: str | None = None
     ) -> str:
-        """Return the source of a template with no line beginning with white space."""
+        """Return the source of a template whose lines begin with one space at most."""
         if not (name or "").endswith(".html"):
             return source
         pieces = self._AS_IT_IS.split(source)
         # The expression has two groups: what stays, and the name of its element.
-        pieces[::3] = [re.sub(r"\n\s+", "\n", piece) for piece in pieces[::3]]
+        # One space stays: a line break after a tag of Jinja goes, and with it would go
+        # what keeps two words apart.
+        pieces[::3] = [re.sub(r"\n[ \t]+", "\n ", piece) for piece in pieces[::3]]
         del pieces[2::3]
         return "".join(pieces)
 

@@ -36,7 +36,7 @@ def log_in(page: Page) -> None:
 def make_congregation(page: Page, carillon: Carillon) -> None:
     """Make the congregation through its form."""
     page.goto(f"{carillon.url}/congregations/new")
-    page.get_by_label("Name").fill("St. Bonifatius")
+    page.get_by_label("Name", exact=True).fill("St. Bonifatius")
     page.locator("#slug").fill("bonifatius")
     page.locator("#timezone").fill("Europe/Berlin")
     page.locator("main button.btn-primary").click()
