@@ -31,6 +31,7 @@ def _put_to_sleep(
         except sqlite3.OperationalError:
             process.send_signal(signal.SIGCONT)
             assert patience
+            time.sleep(0.1)  # else it is stopped before it can end the transaction
             _put_to_sleep(system, process, patience - 1)
         finally:
             probe.close()
