@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Integer, Select, and_, literal_column, select
-from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy.orm import InstrumentedAttribute, aliased
 
 from tasks.models import (
     Congregation,
@@ -32,6 +32,8 @@ S = TypeVar("S", bound=Select[Any])
 F = TypeVar("F", bound="DataclassInstance")
 _STATES: Final = frozenset(ExecutionState) | frozenset(JobState)
 
+_RUNNING: Final = aliased(Execution)
+_IS_RUNNING: Final = _RUNNING.state == literal_column("'running'")
 #: What a filter says that is no text.
 _IDS: Final = frozenset(
     {"rule_id", "congregation_id", "event_id", "group_id", "endpoint_id"}
@@ -174,6 +176,9 @@ def _conditions(model: Model, matching: Matching) -> list[ColumnElement[bool]]:
     ]
     if matching.state:
         found.append(is_state(model, matching.state))
+    if matching.state == ExecutionState.RUNNING and matching.congregation_id:
+        # They are few, and have an index; SQLite would read all of the congregation's.
+        found.append(Execution.id.in_(select(_RUNNING.id).where(_IS_RUNNING)))
     if matching.booking_id:
         # The index begins with the congregation: naming all of them lets it be used.
         everywhere = model.congregation_id.in_(select(Congregation.id))
