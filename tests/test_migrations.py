@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -127,6 +128,26 @@ def test_keys_of_tenants_are_newer_than_the_other_indexes(postgres_url: URL) -> 
     assert len(keyed) >= 30
     assert {name: found[name] for name in keyed} == {
         name: _key_of(name) for name in keyed
+    }
+
+
+def test_on_sqlite_they_are_older(sqlite_url: URL) -> None:
+    """SQLite would search with the newest one alike, which leads to no state."""
+    engine = make_engine(sqlite_url)
+    migrations.upgrade(engine)
+    made = text(
+        "SELECT tbl_name, name FROM sqlite_master"
+        " WHERE sql LIKE 'CREATE %INDEX %' ORDER BY rowid"
+    )
+    of: dict[str, list[str]] = defaultdict(list)
+    with engine.connect() as connection:
+        for row in connection.execute(made):
+            of[row.tbl_name].append(row.name)
+    engine.dispose()
+    keyed = {table: names for table, names in of.items() if _key_of(table) in names}
+    assert len(keyed) >= 30
+    assert {table: names[0] for table, names in keyed.items()} == {
+        table: _key_of(table) for table in keyed
     }
 
 

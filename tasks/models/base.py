@@ -160,11 +160,11 @@ def tenant_key(table: str) -> Index:
     """Return the key of a table that :func:`within_congregation` refers to.
 
     An index and no constraint, so that migrations choose its place among the table's
-    other indexes.  To PostgreSQL all that begin with the congregation look alike while a
-    table is young, and it takes the newest; it checks a foreign key with the plan that
-    it made then, until the first ANALYZE.  With any other index each check would read
-    all the congregation's rows.  SQLite takes the newest as well, for whatever is asked
-    within a congregation: there the key comes first.
+    other indexes.  To PostgreSQL all that begin with the congregation look alike while
+    a table is young, and it takes the newest; it checks a foreign key with the plan
+    that it made then, until the first ANALYZE.  With any other index each check would
+    read all the congregation's rows.  SQLite takes the newest as well, for whatever is
+    asked within a congregation: there the key comes first.
     """
     return Index(f"uq_{table}_congregation_id_id", "congregation_id", "id", unique=True)
 
