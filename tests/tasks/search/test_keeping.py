@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import update
 from sqlalchemy.orm import Session
 
 from tasks.db import Begin
@@ -28,6 +28,7 @@ from tasks.search.plain import plain_conditions
 from tasks.search.plain_lists import PLAIN
 from tests.support import factories, people_rows
 from tests.support.factories import NOW
+from tests.support.searching import ids_found
 
 Names = Mapping[Any, str]
 DAY = timedelta(days=1)
@@ -37,12 +38,10 @@ def _check(
     session: Session, of: str, names: Names, expected: Mapping[str, set[str]]
 ) -> None:
     session.flush()
-    found = {}
-    for query in expected:
-        text, _, terms = query.rpartition("|")
-        conditions = plain_conditions(PLAIN[of], terms, text)
-        ids = session.scalars(select(PLAIN[of].id).where(*conditions))
-        found[query] = {names[id_] for id_ in ids}
+    found = {
+        query: {names[id_] for id_ in ids_found(session, of, query)}
+        for query in expected
+    }
     assert found == expected
 
 

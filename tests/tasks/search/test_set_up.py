@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import Any
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tasks.clock import utcnow
@@ -22,10 +21,9 @@ from tasks.models import (
     Territory,
     new_id,
 )
-from tasks.search.plain import plain_conditions
-from tasks.search.plain_lists import PLAIN
 from tests.support import address_rows, factories, territory_rows
 from tests.support.factories import NOW
+from tests.support.searching import ids_found
 
 Names = Mapping[Any, str]
 DAY = timedelta(days=1)
@@ -35,12 +33,10 @@ def _check(
     session: Session, of: str, names: Names, expected: Mapping[str, set[str]]
 ) -> None:
     session.flush()
-    found = {}
-    for query in expected:
-        text, _, terms = query.rpartition("|")
-        conditions = plain_conditions(PLAIN[of], terms, text)
-        ids = session.scalars(select(PLAIN[of].id).where(*conditions))
-        found[query] = {names[id_] for id_ in ids if id_ in names}
+    found = {
+        query: {names[id_] for id_ in ids_found(session, of, query) if id_ in names}
+        for query in expected
+    }
     assert found == expected
 
 
