@@ -12,6 +12,7 @@ def _make_key(table: str, dialect: str) -> None:
 
     Of indexes that look alike, PostgreSQL takes the newest, so there it comes last.
     SQLite would take it for any search within a congregation, so there it comes first.
+    Each step has its own: a step never changes its meaning with other code.
     """
     if op.get_bind().dialect.name == dialect:
         name = f"uq_{table}_congregation_id_id"
