@@ -11,7 +11,7 @@ from flask import Flask, g
 from dashboard.states import look
 from dashboard.tallies import AtLeast
 from dashboard.web import icon
-from dashboard.zones import here, zone_sign
+from dashboard.zones import here, sign_of
 from tasks.automation.recipients import named
 from tasks.clock import utcnow
 from tasks.models import SENTENCES, Reason
@@ -73,8 +73,8 @@ def absolute(moment: datetime) -> str:
     >>> absolute(datetime(2026, 3, 10, 12, tzinfo=UTC))
     'Tue 10 Mar 2026, 12:00:00 UTC'
     """
-    told = dated(here(moment), "EEE d MMM y, HH:mm:ss")
-    return f"{told} {zone_sign(moment)}"
+    there = here(moment)
+    return f"{dated(there, 'EEE d MMM y, HH:mm:ss')} {sign_of(there)}"
 
 
 def shortly(moment: datetime) -> str:

@@ -68,6 +68,9 @@ SECTIONS: Final = (
     Section("audit.index", "Audit", "journal-text", group=SETTINGS),
 )
 
+#: Blueprint -> the section to which its pages belong.
+_OF_PAGES: Final = {section.blueprint: section for section in SECTIONS}
+
 
 def sections() -> Sequence[Section]:
     """Return the sections that who is logged in may open."""
@@ -81,10 +84,8 @@ def is_current(section: Section) -> bool:
 
 def section_url(congregation: str) -> str:
     """Return the start of the section that the page being shown belongs to."""
-    for section in SECTIONS:
-        if is_current(section):
-            return url_for(section.endpoint, congregation=congregation)
-    return url_for(SECTIONS[0].endpoint, congregation=congregation)
+    section = _OF_PAGES.get(request.blueprint or "", SECTIONS[0])
+    return url_for(section.endpoint, congregation=congregation)
 
 
 def init_app(app: Flask) -> None:

@@ -20,7 +20,7 @@ from dashboard import session_rows
 from dashboard.extensions import db
 from dashboard.operators.models import Operator, OperatorSession
 from tasks.clock import utcnow
-from tasks.db import end_reading, reading
+from tasks.db import end_reading, glancing
 
 #: How much ``seen_at`` may lag, so that reading pages does not write each time.
 SEEN_TO: Final = timedelta(minutes=5)
@@ -79,7 +79,7 @@ class DatabaseSessions(SessionInterface):
             return ServerSession()
         try:
             with Session(db.engine, expire_on_commit=False) as session:
-                reading(session)
+                glancing(session)
                 row = session_rows.load(session, cookie, utcnow())
                 end_reading(session)
                 return ServerSession(row)

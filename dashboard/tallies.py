@@ -10,19 +10,21 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
-from sqlalchemy import and_, case, func, select, true
+from sqlalchemy import ColumnElement, and_, case, func, select, true
 from sqlalchemy.orm import Session
 
 from tasks.operations.matching import (
     Matching,
     Model,
+    fitting,
     is_state,
     narrow,
     newest,
     order_of,
 )
+from tasks.search.window import Rows
 
 #: Rows that are looked at for one number.
 LOOKED_AT: Final = 1_000
@@ -92,40 +94,45 @@ def _by_index(
     others: Sequence[S],
 ) -> dict[S, int]:
     """Count what an index has of ``states``, and ``others`` among the newest."""
-    rows, _ = newest(model, matching, LOOKED_AT)
-    of_all = select(func.count(rows.id))
-    columns = [of_all.where(is_state(rows, each)).scalar_subquery() for each in others]
-    for state in states:
-        of_state = replace(matching, state=state.value)
-        # Its order leads every planner to the state's own index.
-        some = (
-            narrow(select(model.id), model, of_state)
-            .order_by(*order_of(model, state.value))
-            .limit(LOOKED_AT)
-        )
-        counted = select(func.count()).select_from(some.subquery())
-        columns.append(counted.scalar_subquery())
+    rows = Rows(model)
+    columns: list[Any] = [_sum(is_state(rows, state)) for state in others]
+    columns += [_of_state(model, matching, state) for state in states]
     n_looked, *counts = session.execute(
-        select(of_all.scalar_subquery(), *columns)
+        rows.of(select(func.count(), *columns), newest(model, matching, LOOKED_AT))
     ).one()
-    found = dict(zip([*others, *states], counts, strict=True))
+    found = {state: n or 0 for state, n in zip([*others, *states], counts, strict=True)}
     stopped = {state for state, n in found.items() if n == LOOKED_AT}
     if n_looked == LOOKED_AT:
         stopped |= set(others)
     return {state: AtLeast(n) if state in stopped else n for state, n in found.items()}
 
 
+def _of_state(model: Model, matching: Matching, state: S) -> ColumnElement[int]:
+    """Return how many rows of a state there are, to ``LOOKED_AT``."""
+    of_state = replace(matching, state=state.value)
+    # Its order leads every planner to the state's own index.
+    some = (
+        narrow(select(model.id), model, of_state)
+        .order_by(*order_of(model, of_state))
+        .limit(LOOKED_AT)
+    )
+    return select(func.count()).select_from(some.subquery()).scalar_subquery()
+
+
 def _among_newest(
     session: Session, model: Model, matching: Matching, states: Sequence[S]
 ) -> dict[S, int]:
-    rows, late = newest(model, matching, LOOKED_AT)
-    fits = func.sum(case((and_(true(), *late), 1), else_=0))
-    counted = session.execute(
-        select(rows.state, func.count(), fits).group_by(rows.state)
-    ).all()
+    rows, late = fitting(model, matching)
+    wanted = select(rows.state, func.count(), _sum(and_(true(), *late)))
+    some = newest(model, matching, LOOKED_AT, ids_first=bool(late))
+    counted = session.execute(rows.of(wanted, some).group_by(rows.state)).all()
     found = {state: int(n) for state, _, n in counted}
     is_all = sum(n for _, n, _ in counted) < LOOKED_AT
     return {
         state: found.get(state, 0) if is_all else AtLeast(found.get(state, 0))
         for state in states
     }
+
+
+def _sum(condition: ColumnElement[bool]) -> ColumnElement[int]:
+    return func.sum(case((condition, 1), else_=0))

@@ -143,9 +143,19 @@ def row_icons() -> Markup:
     return Markup(f"<div hidden>{drawn}</div>")  # noqa: S704  # as above
 
 
+def _versioned(folder: str, filename: str) -> str | None:
+    """Return the hash of a file's content; None: there is no such file."""
+    path = Path(folder) / filename
+    return _version(path, path.stat().st_mtime) if path.is_file() else None
+
+
 @lru_cache(maxsize=256)
 def _version(path: Path, _changed: float) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+
+
+#: Outside of development files change with a new start only.
+_known_version: Final = lru_cache(maxsize=256)(_versioned)
 
 
 def _add_version(endpoint: str, values: dict[str, Any]) -> None:
@@ -154,9 +164,10 @@ def _add_version(endpoint: str, values: dict[str, Any]) -> None:
         return
     blueprint = endpoint.rpartition(".")[0]
     owner = current_app.blueprints[blueprint] if blueprint else current_app
-    path = Path(owner.static_folder or "") / values.get("filename", "")
-    if path.is_file():
-        values["v"] = _version(path, path.stat().st_mtime)
+    find = _versioned if current_app.debug else _known_version
+    version = find(owner.static_folder or "", values.get("filename", ""))
+    if version is not None:
+        values["v"] = version
 
 
 def _begin() -> None:

@@ -32,7 +32,12 @@ def here(moment: datetime) -> datetime:
 
 def zone_sign(moment: datetime) -> str:
     """Return what stands behind a time of the operator's: ``CET``, ``UTC+03``."""
-    sign = here(moment).strftime("%Z")
+    return sign_of(here(moment))
+
+
+def sign_of(moment: datetime) -> str:
+    """Return the sign of an instant's own zone, in the same way."""
+    sign = moment.tzname() or ""
     return f"UTC{sign}" if sign[:1] in {"+", "-"} else sign
 
 

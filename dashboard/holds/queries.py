@@ -68,17 +68,17 @@ class Waiting:
     samples: Sequence[Execution]
 
 
-def _lines() -> Select[*tuple[Any, ...]]:
-    return (
-        select(Hold, Congregation.name, Rule.name)
-        .outerjoin(Congregation, Congregation.id == Hold.congregation_id)
-        .outerjoin(Rule, Rule.id == Hold.rule_id)
-    )
+#: Made once: every page asks for what is held.
+_LINES: Final[Select[*tuple[Any, ...]]] = (
+    select(Hold, Congregation.name, Rule.name)
+    .outerjoin(Congregation, Congregation.id == Hold.congregation_id)
+    .outerjoin(Rule, Rule.id == Hold.rule_id)
+)
 
 
 def active_lines(session: Session, now: datetime, limit: int) -> list[Line]:
     """Return what is held now, of the congregations that are seen; oldest first."""
-    wanted = _lines().where(holds_now(now), seen_by(session))
+    wanted = _LINES.where(holds_now(now), seen_by(session))
     rows = session.execute(wanted.order_by(Hold.id).limit(limit))
     return [Line(*row) for row in rows]
 
@@ -87,7 +87,7 @@ def ended(
     session: Session, conditions: Sequence[ColumnElement[bool]], now: datetime
 ) -> Select[*tuple[Any, ...]]:
     """Select the holds that have ended, in the order of ``Line``'s fields."""
-    return _lines().where(~holds_now(now), seen_by(session), *conditions)
+    return _LINES.where(~holds_now(now), seen_by(session), *conditions)
 
 
 def page(
@@ -106,7 +106,7 @@ def page(
 
 def detail(session: Session, row: Hold) -> Line:
     """Return a hold that was found with its names."""
-    return Line(*session.execute(_lines().where(Hold.id == row.id)).one())
+    return Line(*session.execute(_LINES.where(Hold.id == row.id)).one())
 
 
 def waiting(session: Session, row: Hold, now: datetime) -> Waiting | None:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from sqlalchemy import (
@@ -22,6 +22,7 @@ from sqlalchemy import (
     or_,
     select,
     true,
+    union_all,
 )
 from sqlalchemy.orm import Session
 
@@ -37,6 +38,7 @@ from tasks.models import (
     RulePodcast,
 )
 from tasks.models.base import born_from
+from tasks.operations.matching import is_state
 from tasks.saying import say
 
 DAY: Final = timedelta(days=1)
@@ -45,6 +47,8 @@ WEEK: Final = timedelta(days=7)
 KEYS: Final[tuple[Key, ...]] = (Rule.name, Rule.id)
 #: Executions of one rule that are counted; that many means "or more".
 COUNTED_MAX: Final = 1_000
+#: Failed executions of a week that are counted in one go, of all rules.
+FAILED_MAX: Final = 5_000
 _BAD: Final = (ExecutionState.FAILED, ExecutionState.QUARANTINED)
 
 
@@ -143,13 +147,18 @@ def _counted(
     )
 
 
+def _of_rules(*counted: ScalarSelect[int]) -> Select[*tuple[Any, ...]]:
+    return select(Rule.id, *counted).where(
+        Rule.id.in_(bindparam("ids", expanding=True))
+    )
+
+
 #: Made once: with so many parts, making it takes longer than running it.
-_COUNTS: Final = select(
-    Rule.id,
+_FIRED: Final = _of_rules(
     _counted(lambda newest: newest.c.id >= bindparam("day", type_=Uuid)),
     _counted(lambda _newest: true()),
-    _counted(lambda newest: newest.c.state.in_(_BAD)),
-).where(Rule.id.in_(bindparam("ids", expanding=True)))
+)
+_FAILED: Final = _of_rules(_counted(lambda newest: newest.c.state.in_(_BAD)))
 
 
 def counts(
@@ -160,9 +169,39 @@ def counts(
     Of each rule only the newest ``COUNTED_MAX`` are looked at, so a busy rule costs no
     more than any other; a number that reaches it means "or more".
     """
-    sets = {"ids": ids, "day": born_from(now - DAY), "week": born_from(now - WEEK)}
-    rows = session.execute(_COUNTS, sets)
-    return {rule_id: Counts(*numbers) for rule_id, *numbers in rows if any(numbers)}
+    since = born_from(now - WEEK)
+    sets = {"ids": ids, "day": born_from(now - DAY), "week": since}
+    failed = _n_failed(session, since) if len(ids) > 1 else None
+    if failed is None:
+        rows = session.execute(_FAILED, {"ids": ids, "week": since})
+        failed = {row[0]: row[1] for row in rows}
+    fired = session.execute(_FIRED, sets)
+    return {
+        rule_id: Counts(day, week, failed.get(rule_id, 0))
+        for rule_id, day, week in fired
+        if week
+    }
+
+
+def _n_failed(session: Session, since: UUID) -> Mapping[UUID, int] | None:
+    """Return how often rules failed; None: too often to count it in one go.
+
+    An index has what failed, of all rules; rule by rule it reads all that succeeded.
+    """
+    each = [
+        select(Execution.rule_id)
+        .where(is_state(Execution, state), Execution.id >= since)
+        .order_by(Execution.id.desc())
+        .limit(FAILED_MAX)
+        .subquery()
+        for state in _BAD
+    ]
+    some = union_all(*(select(one.c.rule_id) for one in each)).subquery()
+    rows = session.execute(
+        select(some.c.rule_id, func.count()).group_by(some.c.rule_id)
+    )
+    found = {row[0]: row[1] for row in rows}
+    return found if sum(found.values()) < FAILED_MAX else None
 
 
 def _rows(

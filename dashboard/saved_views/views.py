@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
-from flask import Blueprint, abort, flash, redirect, request, url_for
+from flask import Blueprint, abort, flash, g, redirect, request, url_for
 from flask.blueprints import BlueprintSetupState
 from flask.typing import ResponseReturnValue
 
@@ -172,15 +173,25 @@ def _show_edit(view: SavedView, form: ViewForm) -> str:
 
 def _of_list(list_name: str) -> list[tuple[SavedView, str]]:
     """Return the views of one list with their addresses, for the bar above it."""
-    found = keeping.visible(db.session(), current_operator(), BAR_MAX, list_name)
+    found = _in_menu()
+    if len(found) < MENU_MAX:  # so these are all views there are
+        found = [view for view in found if view.list_name == list_name][:BAR_MAX]
+    else:
+        found = keeping.visible(db.session(), current_operator(), BAR_MAX, list_name)
     return [(view, url_of(view)) for view in found]
 
 
 def _of_menu() -> list[Counted]:
     """Return the views of the menu, with the numbers that are known."""
-    return [
-        known(v) for v in keeping.visible(db.session(), current_operator(), MENU_MAX)
-    ]
+    return [known(view) for view in _in_menu()]
+
+
+def _in_menu() -> Sequence[SavedView]:
+    """Return the first of all views; read once for a page."""
+    if "views_in_menu" not in g:
+        g.views_in_menu = keeping.visible(db.session(), current_operator(), MENU_MAX)
+    found: Sequence[SavedView] = g.views_in_menu
+    return found
 
 
 @bp.record

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -31,9 +31,16 @@ class Standings:
     swept: Mapping[str, datetime]
     holds: Sequence[Active]
     config: Config
+    #: What ``of`` has found: every row of a list asks for the same lane.
+    known: dict[str, Standing] = field(default_factory=dict)
 
     def of(self, name: str) -> Standing:
         """Return how one lane stands."""
+        if name not in self.known:
+            self.known[name] = self._found(name)
+        return self.known[name]
+
+    def _found(self, name: str) -> Standing:
         lane = registry.lane(name)
         setting = self.settings.get(name)
         is_paused = setting is not None and setting.is_paused

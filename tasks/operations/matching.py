@@ -8,7 +8,15 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Integer, Select, and_, literal_column, select
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    Select,
+    and_,
+    literal_column,
+    select,
+    true,
+)
 from sqlalchemy.orm import InstrumentedAttribute, aliased
 
 from tasks.models import (
@@ -20,9 +28,10 @@ from tasks.models import (
     ScheduledJob,
 )
 from tasks.models.base import EntityOfCongregation, born_from
-from tasks.search.anywhere import NAMES, holds
-from tasks.search.conditions import SEARCH_WINDOW, with_names
-from tasks.search.work import work_conditions
+from tasks.search.anywhere import holds
+from tasks.search.conditions import SEARCH_WINDOW
+from tasks.search.window import Rows, comes_first
+from tasks.search.work import work_conditions, work_terms
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -84,50 +93,70 @@ def _typed(name: str, text: str) -> str | UUID | datetime:
 
 def narrow(statement: S, model: Model, matching: Matching) -> S:
     """Return ``statement``, which selects from ``model``, with only what matches."""
-    early = _conditions(model, matching)
-    if not (matching.query or matching.text):
-        return statement.where(*early)
     if found := searched(model, matching):
         return statement.where(model.id.in_(found[0]))
-    early += work_conditions(model, model, matching.query).early
-    return statement.where(*early)
+    return statement.where(*_early(model, matching))
 
 
-def searched(model: Model, matching: Matching) -> tuple[Select[UUID], Any] | None:
+def searched(model: Model, matching: Matching) -> tuple[Select[UUID], Rows] | None:
     """Return what selects the ids of a window that match, and the window's rows.
 
     Sorted by columns of these rows, it is read no further than a page needs.  None: an
     index serves all that is asked, so nothing has to be looked for.
     """
-    if not (matching.query or matching.text):
+    if not is_looked_for(model, matching):
         return None
-    rows, late = newest(model, matching, SEARCH_WINDOW)
-    return (select(rows.id).where(*late), rows) if late else None
+    rows, late = fitting(model, matching)
+    wanted: Select[UUID] = select(rows.id.label("id")).where(*late)
+    return rows.of(wanted, newest(model, matching, SEARCH_WINDOW)), rows
 
 
-def newest(
-    model: Model, matching: Matching, n: int
-) -> tuple[Any, list[ColumnElement[bool]]]:
-    """Return the ``n`` newest rows of what an index finds, and what else must hold.
+def is_looked_for(model: Model, matching: Matching) -> bool:
+    """Return whether something is asked that no index serves."""
+    return bool(matching.text or work_terms(model, matching.query)[1])
 
-    The rows have their columns: so no planner begins with what is looked for in them,
-    and reads the table to its end.
-    """
-    order = order_of(model, matching.state)
-    early = work_conditions(model, model, matching.query).early
-    window = select(model).where(*_conditions(model, matching), *early)
-    # Written out, so that PostgreSQL keeps the plan.
-    window = window.order_by(*order).limit(literal_column(str(n), Integer))
-    if not (matching.text or matching.query):
-        return window.subquery("newest").c, []
-    rows = with_names(window.subquery("newest_alone"), NAMES)
-    late = work_conditions(model, rows, matching.query).late
+
+def fitting(model: Model, matching: Matching) -> tuple[Rows, list[ColumnElement[bool]]]:
+    """Return rows that are found first, and what must hold of them besides."""
+    rows = Rows(model)
+    _, terms = work_terms(model, matching.query)
+    late = work_conditions(model, terms, rows)
     if matching.text:
         late.append(holds(rows, matching.text, is_execution=model is Execution))
     return rows, late
 
 
-def is_state(model: Model, state: str) -> ColumnElement[bool]:
+def newest(
+    model: Model, matching: Matching, n: int, *, ids_first: bool = False
+) -> Select[Any]:
+    """Return what selects the ``n`` newest rows of what an index finds.
+
+    What else must hold is asked of them afterwards (``fitting``): so no planner begins
+    with it, and reads the table to its end.
+
+    Args:
+        model: what is listed.
+        matching: the filter.
+        n: how many rows.
+        ids_first: for few rows whose names are looked up; PostgreSQL then does it by
+            key, and does not read all names there are.
+    """
+    early, order = _early(model, matching), order_of(model, matching)
+    # Written out, so that PostgreSQL keeps the plan.
+    limit = literal_column(str(n), Integer)
+    if ids_first or (model is Execution and matching.congregation_id):
+        ids: Select[Any] = select(model.id).where(*early).order_by(*order).limit(limit)
+        early = [comes_first(model.id, ids, and_(true(), *early))]
+    return select(model).where(*early).order_by(*order).limit(limit)
+
+
+def _early(model: Model, matching: Matching) -> list[ColumnElement[bool]]:
+    """Return what an index finds."""
+    terms, _ = work_terms(model, matching.query)
+    return _conditions(model, matching) + work_conditions(model, terms)
+
+
+def is_state(model: Model | Rows, state: str) -> ColumnElement[bool]:
     """Return whether a row is in ``state``.
 
     A known state is written into the statement: neither database uses a partial index
@@ -149,16 +178,16 @@ def _at(model: Model) -> Any:  # noqa: ANN401  # a column of either table
     return Execution.created_at if model is Execution else ScheduledJob.due_at
 
 
-def order_of(model: Model, state: str | None) -> Sequence[Any]:
+def order_of(model: Model, matching: Matching) -> Sequence[Any]:
     """Return the order of the window: newest first, what waits by its time.
 
     Where an index has the state's few rows, its order is taken.
     """
+    if matching.state == ExecutionState.PENDING or matching.late_before:
+        return model.run_at, model.id
     if model is ScheduledJob:
         return ScheduledJob.due_at.desc(), ScheduledJob.id.desc()
-    if state == ExecutionState.PENDING:
-        return Execution.run_at, Execution.id
-    if state == ExecutionState.RUNNING:
+    if matching.state == ExecutionState.RUNNING:
         return Execution.lease_until, Execution.id
     return (Execution.id.desc(),)
 

@@ -14,6 +14,8 @@ from tasks.saying import language
 
 #: The day of the month in a pattern, which French writes ``1er`` on the first.
 _DAY = re.compile(r"(?<!d)d(?!d)")
+#: A pattern that ends in a time of the day, which every language writes alike.
+_CLOCK = re.compile(r"(.*?)HH:mm(:ss)?", re.DOTALL)
 
 
 @lru_cache
@@ -29,12 +31,25 @@ def dated(moment: date, pattern: str) -> str:
     'Tue 10 Mar 2026, 12:00'
     """
     now = language.get()
-    if now == "fr" and moment.day == 1:
-        pattern = _DAY.sub("d'er'", pattern)
-    if isinstance(moment, datetime):
-        # Without its zone: Babel would turn it to another one.
-        return format_datetime(moment.replace(tzinfo=None), pattern, locale=_of(now))
-    return format_date(moment, pattern, locale=_of(now))
+    if not isinstance(moment, datetime):
+        return _day(moment, pattern, now)
+    if clock := _CLOCK.fullmatch(pattern):
+        # Babel takes longer for a time than a list for its row; days come again.
+        time = moment.time().isoformat("seconds" if clock[2] else "minutes")
+        return _day(moment.date(), clock[1], now) + time
+    # Without its zone: Babel would turn it to another one.
+    alone = moment.replace(tzinfo=None)
+    return format_datetime(alone, _in_words(alone, pattern, now), locale=_of(now))
+
+
+@lru_cache(maxsize=1_024)
+def _day(day: date, pattern: str, sign: str) -> str:
+    return format_date(day, _in_words(day, pattern, sign), locale=_of(sign))
+
+
+def _in_words(day: date, pattern: str, sign: str) -> str:
+    """Return the pattern as the language writes this day."""
+    return _DAY.sub("d'er'", pattern) if sign == "fr" and day.day == 1 else pattern
 
 
 def decimal(value: float, places: int = 1) -> str:

@@ -7,16 +7,15 @@ that ask for it mean any of them; everything else must hold all together.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from operator import ge, gt, le, lt
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import (
     ColumnElement,
-    Subquery,
     and_,
     literal_column,
     or_,
@@ -29,6 +28,7 @@ from tasks.models import Congregation
 from tasks.models.base import born_from
 from tasks.search.moments import day_of, span
 from tasks.search.parsing import Query, Term
+from tasks.search.window import Rows
 
 Condition = ColumnElement[bool]
 #: Returns the condition of one term that asks for its field.
@@ -42,6 +42,14 @@ NAMED_MAX: Final = 1_000
 _COMPARE: Final = {"<": lt, "<=": le, ">": gt, ">=": ge}
 #: Terms are settled before they come here, so what counts from now does not matter.
 _NOT_USED: Final = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class Named(NamedTuple):
+    """What has a name that is looked for, and how rows say that they are about it."""
+
+    table: Any  # a model
+    name: Any  # its column with the name
+    id: str  # the name of the rows' column with its id
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,26 +71,30 @@ class Conditions:
 
 def conditions(query: Query, meanings: Meanings) -> Conditions:
     """Return what a search asks of each row."""
-    found = Conditions()
+    early, late = apart(query, meanings.early)
+    return Conditions(all_of(early, meanings.of), all_of(late, meanings.of))
+
+
+def apart(query: Query, early: Container[str]) -> tuple[list[Term], list[Term]]:
+    """Return the terms that an index serves, and those looked for in a window."""
+    first = [term for term in query.terms if term.field in early and not term.is_not]
+    return first, [term for term in query.terms if term not in first]
+
+
+def all_of(terms: Iterable[Term], of: Mapping[str, Meaning]) -> list[Condition]:
+    """Return what terms ask of each row, all together."""
+    found: list[Condition] = []
     wanted: dict[str, list[Condition]] = defaultdict(list)
-    for term in query.terms:
-        condition = meanings.of[term.field](term)
+    for term in terms:
+        condition = of[term.field](term)
         if term.is_not:
             # Also true of what has no value at all.
-            found.late.append(condition.is_not(true()))
+            found.append(condition.is_not(true()))
         elif term.sign:
-            _put(found, meanings, term.field, condition)
+            found.append(condition)
         else:
             wanted[term.field].append(condition)
-    for name, any_of in wanted.items():
-        _put(found, meanings, name, or_(*any_of))
-    return found
-
-
-def _put(
-    found: Conditions, meanings: Meanings, name: str, condition: Condition
-) -> None:
-    (found.early if name in meanings.early else found.late).append(condition)
+    return found + [or_(*any_of) for any_of in wanted.values()]
 
 
 def contains(column: Any) -> Meaning:  # noqa: ANN401  # any column of text
@@ -175,73 +187,39 @@ def in_congregation(column: Any) -> Meaning:  # noqa: ANN401  # any column of id
     )
 
 
-def named(owner: Any, *tables: tuple[Any, Any, Any]) -> Meaning:  # noqa: ANN401
+def named(rows: Any, *tables: Named) -> Meaning:  # noqa: ANN401  # a model, or rows of it
     """Return the meaning: what the row is about has the text in its name, or is it.
 
     Args:
-        owner: the row's congregation.
-        tables: model, its column with the name, the row's column with its id.
+        rows: the model, or some rows of it, that were found first.
+        tables: what may be named.
     """
 
     def mean(term: Term) -> Condition:
-        return or_(*_named(owner, tables, term.value))
+        return or_(*_named(rows, tables, term.value))
 
     return mean
 
 
 def _named(
-    owner: Any,  # noqa: ANN401  # a column
-    tables: Iterable[tuple[Any, Any, Any]],
+    rows: Any,  # noqa: ANN401  # as above
+    tables: Iterable[Named],
     text: str,
 ) -> Iterable[Condition]:
-    for table, name, id_ in tables:
-        yield id_ == text
-        yield has_name(table, name, owner, id_, text)
+    for table in tables:
+        yield getattr(rows, table.id) == text
+        yield has_name(rows, table, text)
 
 
-def has_name(table: Any, name: Any, owner: Any, id_: Any, text: str) -> Condition:  # noqa: ANN401  # a model, and columns
-    """Return whether the row of ``table`` that is named has ``text`` in its name.
-
-    Args:
-        id_: the row's column with the id of what it names; if its rows were joined
-            ``with_names``, the name is read there.
-    """
-    joined = id_.table.c.get(_name_of(table))
-    if joined is not None:
-        return joined.icontains(text, autoescape=True)  # type: ignore[no-any-return]  # any column
-    other = aliased(table)  # the list may show names of the same table
+def has_name(rows: Any, named: Named, text: str) -> Condition:  # noqa: ANN401  # as above
+    """Return whether what the row is about has ``text`` in its name."""
+    if isinstance(rows, Rows):
+        name = rows.name(named.table, named.name, named.id)
+        return name.icontains(text, autoescape=True)
+    other = aliased(named.table)  # the list may show names of the same table
     # PostgreSQL would answer "exists" for all names at once, and read all of them.
-    found = select(getattr(other, name.key)).where(
-        other.congregation_id == owner, other.id == id_
+    found = select(getattr(other, named.name.key)).where(
+        other.congregation_id == rows.congregation_id,
+        other.id == getattr(rows, named.id),
     )
     return found.scalar_subquery().icontains(text, autoescape=True)
-
-
-def with_names(window: Subquery, tables: Iterable[tuple[Any, Any, str]]) -> Any:  # noqa: ANN401  # columns, as attributes
-    """Return the columns of a window's rows, with the names of what they are about.
-
-    Looked up by key or hashed, as the database likes; one by one for each row takes
-    twice as long.  No alias of the model: making one takes longer than the search.
-
-    Args:
-        window: some rows of a table, with all its columns.
-        tables: model, its column with the name, the name of the row's column with its
-            id; each at most once.
-    """
-    rows: Any = select(*window.c).select_from(window)
-    for table, name, id_ in tables:
-        other = aliased(table)
-        # A join of entities: a session with a scope narrows it where it joins, so that
-        # a row which names nothing stays.
-        rows = rows.outerjoin(
-            other,
-            and_(
-                other.congregation_id == window.c.congregation_id,
-                other.id == window.c[id_],
-            ),
-        ).add_columns(getattr(other, name.key).label(_name_of(table)))
-    return rows.subquery("newest").c
-
-
-def _name_of(table: Any) -> str:  # noqa: ANN401  # a model
-    return f"name_in_{table.__tablename__}"

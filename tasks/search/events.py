@@ -8,9 +8,10 @@ from typing import Final
 from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.orm import Session
 
-from tasks.models import Event, Podcast
+from tasks.models import Event
 from tasks.operations.event_subjects import about
 from tasks.search import conditions as mean
+from tasks.search.anywhere import PODCAST
 from tasks.search.conditions import SEARCH_WINDOW, Meaning, Meanings, conditions
 from tasks.search.lists import EVENTS
 from tasks.search.parsing import parse
@@ -19,9 +20,7 @@ from tasks.search.window import is_among_first
 _OF_SUBJECTS: Final = ("guest", "episode", "booking", "contact")
 _OF_EVENTS: Final[dict[str, Meaning]] = {
     "type": mean.equals(Event.type),
-    "podcast": mean.named(
-        Event.congregation_id, (Podcast, Podcast.title, Event.podcast_id)
-    ),
+    "podcast": mean.named(Event, PODCAST),
     "source": mean.contains(Event.source),
     "heard": mean.moment(Event.created_at),
     "happened": mean.moment(Event.occurred_at),

@@ -6,11 +6,14 @@ from collections.abc import Callable
 from datetime import timedelta
 from uuid import UUID
 
+import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
+from dashboard.rules import queries as rule_queries
 from tasks.clock import utcnow
+from tasks.db import Begin
 from tasks.models import ExecutionState
 from tests.dashboard.rules.conftest import soup, words
 from tests.support import factories
@@ -83,6 +86,32 @@ def test_the_list_counts_what_fired_lately(
     cells = [" ".join(cell.text.split()) for cell in row.select("td")]
     assert cells[3:6] == ["1", "3 2 failed", "1 h ago"]
     assert "Failed in 7 days 2" in words(as_operator.get(path))
+
+
+@pytest.mark.parametrize("failed_max", [rule_queries.FAILED_MAX, 1])
+def test_what_failed_is_counted_in_one_go_or_rule_by_rule(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch, failed_max: int
+) -> None:
+    monkeypatch.setattr(rule_queries, "FAILED_MAX", failed_max)
+    now = utcnow()
+    with begin() as session:
+        here = factories.congregation(session)
+        rules = [factories.rule(session, here, name=name) for name in "ABC"]
+        for rule, state, days in (
+            (rules[0], ExecutionState.FAILED, 4),
+            (rules[0], ExecutionState.QUARANTINED, 2),
+            (rules[0], ExecutionState.FAILED, 8),
+            (rules[1], ExecutionState.FAILED, 3),
+            (rules[1], ExecutionState.SUCCEEDED, 0),
+        ):
+            at = now - timedelta(days=days)
+            factories.execution(session, rule, state=state, created_at=at)
+        session.flush()
+        found = rule_queries.counts(session, [rule.id for rule in rules], now)
+        assert found == {
+            rules[0].id: rule_queries.Counts(day=0, week=2, failed=2),
+            rules[1].id: rule_queries.Counts(day=1, week=2, failed=1),
+        }
 
 
 def test_long_lists_have_pages(

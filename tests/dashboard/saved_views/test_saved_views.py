@@ -13,7 +13,7 @@ from sqlalchemy import Engine, select, update
 from sqlalchemy.orm import Session
 
 from dashboard.operators.models import Operator
-from dashboard.saved_views import counting, keeping
+from dashboard.saved_views import counting, keeping, views
 from tasks.models import AuditEntry, ExecutionState, Rule, SavedView, new_id
 from tests.dashboard.conftest import Browser
 from tests.support import factories
@@ -164,6 +164,23 @@ def test_what_is_wrong_gets_a_sentence(
     assert as_viewer.post("/views/new/executions?q=no:1", data=MINE).status_code == 400
     assert as_viewer.post(f"/views/{new_id()}", data=MINE).status_code == 404
     assert _views(sqlite_engine) == []
+
+
+def test_the_bar_has_the_views_of_its_list_however_many_the_menu_leaves_out(
+    as_viewer: Browser, rule: Rule
+) -> None:
+    for number in range(views.MENU_MAX + 1):
+        as_viewer.post(NEW, data=MINE | {"name": f"Failed {number}"})
+        if number < 2:  # the menu has them all
+            assert _bar(as_viewer) == [f"Failed {n}" for n in range(number + 1)]
+    assert _bar(as_viewer) == [f"Failed {n}" for n in range(views.MENU_MAX + 1)]
+    assert _bar(as_viewer, "/events/") == []
+    assert len(_menu(as_viewer)) == views.MENU_MAX
+
+
+def _bar(client: FlaskClient, path: str = "/executions/") -> list[str]:
+    page = BeautifulSoup(client.get(path).text, "html.parser")
+    return [link.text.strip() for link in page.select("ul.views a.chip")]
 
 
 def test_nobody_keeps_more_than_fifty(
