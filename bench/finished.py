@@ -114,7 +114,9 @@ class Archive:
         self.n = n
         with self.engine.connect() as connection:
             alone = connection.execution_options(isolation_level="AUTOCOMMIT")
-            alone.exec_driver_sql("ANALYZE")
+            # As PostgreSQL does by itself, some minutes later.
+            is_postgresql = self.engine.dialect.name == "postgresql"
+            alone.exec_driver_sql("VACUUM ANALYZE" if is_postgresql else "ANALYZE")
 
     def _insert(self, table: str, low: int, high: int, fewer: int) -> None:
         values = {

@@ -22,7 +22,6 @@ from sqlalchemy import (
     or_,
     select,
     true,
-    union_all,
 )
 from sqlalchemy.orm import Session
 
@@ -40,6 +39,7 @@ from tasks.models import (
 from tasks.models.base import born_from
 from tasks.operations.matching import is_state
 from tasks.saying import say
+from tasks.search.window import is_among_first
 
 DAY: Final = timedelta(days=1)
 WEEK: Final = timedelta(days=7)
@@ -189,16 +189,16 @@ def _n_failed(session: Session, since: UUID) -> Mapping[UUID, int] | None:
     An index has what failed, of all rules; rule by rule it reads all that succeeded.
     """
     each = [
-        select(Execution.rule_id)
+        select(Execution.id)
         .where(is_state(Execution, state), Execution.id >= since)
         .order_by(Execution.id.desc())
         .limit(FAILED_MAX)
-        .subquery()
         for state in _BAD
     ]
-    some = union_all(*(select(one.c.rule_id) for one in each)).subquery()
     rows = session.execute(
-        select(some.c.rule_id, func.count()).group_by(some.c.rule_id)
+        select(Execution.rule_id, func.count())
+        .where(or_(*(is_among_first(Execution.id, ids) for ids in each)))
+        .group_by(Execution.rule_id)
     )
     found = {row[0]: row[1] for row in rows}
     return found if sum(found.values()) < FAILED_MAX else None

@@ -144,7 +144,8 @@ def newest(
     early, order = _early(model, matching), order_of(model, matching)
     # Written out, so that PostgreSQL keeps the plan.
     limit = literal_column(str(n), Integer)
-    if ids_first or (model is Execution and matching.congregation_id):
+    has_index = matching.congregation_id or matching.booking_id
+    if ids_first or (model is Execution and has_index):
         ids: Select[Any] = select(model.id).where(*early).order_by(*order).limit(limit)
         early = [comes_first(model.id, ids, and_(true(), *early))]
     return select(model).where(*early).order_by(*order).limit(limit)
