@@ -18,16 +18,21 @@ from dashboard.overview.troubles import Trouble, troubles
 from dashboard.saved_views.counting import Counted
 from dashboard.webhooks.told import n_troubled
 from tasks.claims import is_due
+from tasks.db import Scope, scope_of
 from tasks.lane import COUNT_CAP
 from tasks.models import (
     ApiToken,
     Congregation,
+    CongregationRollup,
     Event,
     Execution,
     ExecutionState,
+    LaneRollup,
     LaneSetting,
+    Measure,
     Rule,
     ScheduledJob,
+    Span,
 )
 from tasks.operations.matching import Matching, Model, narrow
 
@@ -114,9 +119,19 @@ def needs(session: Session, *, now: datetime, views: Sequence[Counted] = ()) -> 
 
 
 def n_succeeded(session: Session, *, now: datetime) -> int:
-    """Return how many executions of the last day succeeded, up to ``COUNT_CAP``."""
-    succeeded = Matching(state=ExecutionState.SUCCEEDED, since=now - RECENT)
-    return _count(session, Execution, succeeded)
+    """Return how many executions succeeded in the last day, as far as it is counted.
+
+    The lane ``rollups`` counts what has ended a minute later at the latest.
+    """
+    this_hour = now.replace(minute=0, second=0, microsecond=0)
+    model = LaneRollup if scope_of(session) is Scope.EVERY else CongregationRollup
+    counted = select(func.sum(model.n)).where(
+        model.lane == "executions",
+        model.span == Span.HOUR,
+        model.at > this_hour - RECENT,
+        model.measure == Measure.SUCCEEDED,
+    )
+    return int(session.scalar(counted) or 0)
 
 
 def first_steps(session: Session) -> FirstSteps | None:

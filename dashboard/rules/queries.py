@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from sqlalchemy import (
     ColumnElement,
+    Integer,
     Row,
     ScalarSelect,
     Select,
-    Subquery,
     Uuid,
     and_,
     bindparam,
     func,
+    literal_column,
     or_,
     select,
-    true,
 )
 from sqlalchemy.orm import Session
 
@@ -31,15 +31,14 @@ from tasks.errors import NotFound
 from tasks.models import (
     Congregation,
     Execution,
-    ExecutionState,
+    FailedExecution,
+    FailureGroup,
     Podcast,
     Rule,
     RulePodcast,
 )
 from tasks.models.base import born_from
-from tasks.operations.matching import is_state
 from tasks.saying import say
-from tasks.search.window import is_among_first
 
 DAY: Final = timedelta(days=1)
 WEEK: Final = timedelta(days=7)
@@ -47,9 +46,6 @@ WEEK: Final = timedelta(days=7)
 KEYS: Final[tuple[Key, ...]] = (Rule.name, Rule.id)
 #: Executions of one rule that are counted; that many means "or more".
 COUNTED_MAX: Final = 1_000
-#: Failed executions of a week that are counted in one go, of all rules.
-FAILED_MAX: Final = 5_000
-_BAD: Final = (ExecutionState.FAILED, ExecutionState.QUARANTINED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +74,7 @@ class Counts:
 
     day: int = 0
     week: int = 0
-    failed: int = 0  # of the week's
+    failed: int = 0  # of the week's, and not queued again
 
 
 def selected(
@@ -124,41 +120,40 @@ def living(session: Session, rule_id: UUID) -> Rule:
     return found
 
 
-def _newest() -> Subquery:
-    return (
-        select(Execution.id, Execution.state)
+def _fired(since: str) -> ScalarSelect[int]:
+    """Count a rule's executions from a parameter on."""
+    return _number(
+        select(Execution.id)
         .where(
             Execution.rule_id == Rule.id,
-            Execution.id >= bindparam("week", type_=Uuid),
+            Execution.id >= bindparam(since, type_=Uuid),
         )
         .order_by(Execution.id.desc())
-        .limit(COUNTED_MAX)
-        .correlate(Rule)
-        .subquery()
     )
 
 
-def _counted(
-    which: Callable[[Subquery], ColumnElement[bool]],
-) -> ScalarSelect[int]:
-    newest = _newest()
-    return (
-        select(func.count()).select_from(newest).where(which(newest)).scalar_subquery()
+def _failed(since: str) -> ScalarSelect[int]:
+    """Count those that failed, and were not queued again; they are few, and apart."""
+    return _number(
+        select(FailedExecution.execution_id)
+        .join(FailureGroup, FailureGroup.id == FailedExecution.group_id)
+        .where(
+            FailureGroup.rule_id == Rule.id,
+            FailedExecution.retried_at.is_(None),
+            FailedExecution.execution_id >= bindparam(since, type_=Uuid),
+        )
     )
 
 
-def _of_rules(*counted: ScalarSelect[int]) -> Select[*tuple[Any, ...]]:
-    return select(Rule.id, *counted).where(
-        Rule.id.in_(bindparam("ids", expanding=True))
-    )
+def _number(rows: Select[UUID]) -> ScalarSelect[int]:
+    some = rows.limit(literal_column(str(COUNTED_MAX), Integer)).correlate(Rule)
+    return select(func.count()).select_from(some.subquery()).scalar_subquery()
 
 
 #: Made once: with so many parts, making it takes longer than running it.
-_FIRED: Final = _of_rules(
-    _counted(lambda newest: newest.c.id >= bindparam("day", type_=Uuid)),
-    _counted(lambda _newest: true()),
+_COUNTS: Final = select(Rule.id, _fired("day"), _fired("week"), _failed("week")).where(
+    Rule.id.in_(bindparam("ids", expanding=True))
 )
-_FAILED: Final = _of_rules(_counted(lambda newest: newest.c.state.in_(_BAD)))
 
 
 def counts(
@@ -166,42 +161,12 @@ def counts(
 ) -> Mapping[UUID, Counts]:
     """Return how often each rule fired in the last day and week; never: no key.
 
-    Of each rule only the newest ``COUNTED_MAX`` are looked at, so a busy rule costs no
-    more than any other; a number that reaches it means "or more".
+    Of each rule ``COUNTED_MAX`` are counted at most, by index alone, so a busy rule
+    costs no more than any other; a number that reaches it means "or more".
     """
-    since = born_from(now - WEEK)
-    sets = {"ids": ids, "day": born_from(now - DAY), "week": since}
-    failed = _n_failed(session, since) if len(ids) > 1 else None
-    if failed is None:
-        rows = session.execute(_FAILED, {"ids": ids, "week": since})
-        failed = {row[0]: row[1] for row in rows}
-    fired = session.execute(_FIRED, sets)
-    return {
-        rule_id: Counts(day, week, failed.get(rule_id, 0))
-        for rule_id, day, week in fired
-        if week
-    }
-
-
-def _n_failed(session: Session, since: UUID) -> Mapping[UUID, int] | None:
-    """Return how often rules failed; None: too often to count it in one go.
-
-    An index has what failed, of all rules; rule by rule it reads all that succeeded.
-    """
-    each = [
-        select(Execution.id)
-        .where(is_state(Execution, state), Execution.id >= since)
-        .order_by(Execution.id.desc())
-        .limit(FAILED_MAX)
-        for state in _BAD
-    ]
-    rows = session.execute(
-        select(Execution.rule_id, func.count())
-        .where(or_(*(is_among_first(Execution.id, ids) for ids in each)))
-        .group_by(Execution.rule_id)
-    )
-    found = {row[0]: row[1] for row in rows}
-    return found if sum(found.values()) < FAILED_MAX else None
+    sets = {"ids": ids, "day": born_from(now - DAY), "week": born_from(now - WEEK)}
+    rows = session.execute(_COUNTS, sets)
+    return {rule_id: Counts(*numbers) for rule_id, *numbers in rows if any(numbers)}
 
 
 def _rows(

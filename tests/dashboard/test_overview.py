@@ -20,10 +20,13 @@ from tasks.models import (
     DailyRun,
     Event,
     FailureGroup,
+    LaneRollup,
     LaneRun,
     LaneSetting,
     LaneTrigger,
+    Measure,
     Rule,
+    Span,
     WorkerProcess,
 )
 from tasks.operations.audit import Actor
@@ -74,8 +77,17 @@ def test_all_is_well_when_nothing_needs_anybody(
     as_viewer: FlaskClient, worker: None, rule: Rule, sqlite_engine: Engine
 ) -> None:
     with Session(sqlite_engine) as session, session.begin():
-        for state in ("succeeded", "skipped", "cancelled"):
-            factories.execution(session, rule, state=state, created_at=utcnow())
+        for hours, measure in ((0, Measure.SUCCEEDED), (0, Measure.SKIPPED), (25, 0)):
+            hour = utcnow().replace(minute=0, second=0, microsecond=0)
+            session.add(
+                LaneRollup(
+                    lane="executions",
+                    span=Span.HOUR,
+                    at=hour - timedelta(hours=hours),
+                    measure=measure,
+                    n=1,
+                )
+            )
     page = as_viewer.get("/").text
     assert "All is well." in page
     assert "1 execution succeeded in the last 24 hours" in page

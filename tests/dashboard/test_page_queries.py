@@ -24,12 +24,15 @@ from tasks.config import Config
 from tasks.db import Begin, Congregations, CongregationSession, Scope, set_scope
 from tasks.failures.groups import is_quiet
 from tasks.models import (
+    CongregationRollup,
     Event,
     Execution,
     LaneHeartbeat,
+    LaneRollup,
     LaneRun,
     LaneTrigger,
     ScheduledJob,
+    Span,
 )
 from tasks.operations.audit import Actor, Subject, record
 from tasks.operations.lanes import pause_lane, sweep_now
@@ -67,6 +70,10 @@ def twins(begin: Begin, now: datetime) -> list[UUID]:
             )
             subject = Subject("rule", str(rule.id), id_)
             record(session, ANNA, "rule.edited", subject, "Changed 100%.")
+            count = {"lane": "executions", "span": Span.HOUR, "measure": 0}
+            session.add(CongregationRollup(congregation_id=id_, at=now, n=1, **count))
+        session.add(LaneRollup(at=now, n=2, **count))
+        session.add(LaneRollup(at=now - timedelta(hours=24), n=9, **count))
         return found
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from datetime import timedelta
 from uuid import UUID
 
-import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
@@ -14,9 +13,10 @@ from sqlalchemy.orm import Session
 from dashboard.rules import queries as rule_queries
 from tasks.clock import utcnow
 from tasks.db import Begin
-from tasks.models import ExecutionState
+from tasks.models import ExecutionState, FailedExecution
 from tests.dashboard.rules.conftest import soup, words
 from tests.support import factories
+from tests.support.failures import note
 from tests.support.statements import statements
 
 
@@ -77,7 +77,9 @@ def test_the_list_counts_what_fired_lately(
             (24 * 8, ExecutionState.FAILED),
         ):
             at = now - timedelta(hours=hours)
-            factories.execution(session, rule, state=state, created_at=at)
+            row = factories.execution(session, rule, state=state, created_at=at)
+            if state is not ExecutionState.SUCCEEDED:
+                note(session, row, at)
         path = f"/rules/{rule.id}"
         row_id = f"#rule-{rule.id}"
 
@@ -88,30 +90,28 @@ def test_the_list_counts_what_fired_lately(
     assert "Failed in 7 days 2" in words(as_operator.get(path))
 
 
-@pytest.mark.parametrize("failed_max", [rule_queries.FAILED_MAX, 1])
-def test_what_failed_is_counted_in_one_go_or_rule_by_rule(
-    begin: Begin, monkeypatch: pytest.MonkeyPatch, failed_max: int
-) -> None:
-    monkeypatch.setattr(rule_queries, "FAILED_MAX", failed_max)
+def test_what_was_queued_again_counts_as_failed_no_more(begin: Begin) -> None:
     now = utcnow()
     with begin() as session:
-        here = factories.congregation(session)
-        rules = [factories.rule(session, here, name=name) for name in "ABC"]
-        for rule, state, days in (
-            (rules[0], ExecutionState.FAILED, 4),
-            (rules[0], ExecutionState.QUARANTINED, 2),
-            (rules[0], ExecutionState.FAILED, 8),
-            (rules[1], ExecutionState.FAILED, 3),
-            (rules[1], ExecutionState.SUCCEEDED, 0),
-        ):
-            at = now - timedelta(days=days)
-            factories.execution(session, rule, state=state, created_at=at)
+        rule = factories.rule(session, factories.congregation(session))
+        other = factories.rule(session, rule.congregation_id, name="Quiet")
+        failed = [
+            factories.execution(
+                session,
+                rule,
+                state=ExecutionState.FAILED,
+                created_at=now - timedelta(days=days),
+                error=error,
+            )
+            for days, error in ((2, "Timeout"), (3, "Refused"), (4, "Refused"), (8, ""))
+        ]
+        for row in failed:
+            note(session, row, now)
         session.flush()
-        found = rule_queries.counts(session, [rule.id for rule in rules], now)
-        assert found == {
-            rules[0].id: rule_queries.Counts(day=0, week=2, failed=2),
-            rules[1].id: rule_queries.Counts(day=1, week=2, failed=1),
-        }
+        session.get_one(FailedExecution, failed[0].id).retried_at = now
+        session.flush()
+        found = rule_queries.counts(session, [rule.id, other.id], now)
+        assert found == {rule.id: rule_queries.Counts(day=0, week=3, failed=2)}
 
 
 def test_long_lists_have_pages(
