@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
 
 from sqlalchemy import (
     ColumnElement,
-    CompoundSelect,
     Integer,
+    ScalarSelect,
     Select,
-    Uuid,
     bindparam,
+    case,
     func,
     literal_column,
     select,
-    union_all,
 )
 from sqlalchemy.orm import Session
 
@@ -61,8 +59,6 @@ GROUPS_MAX: Final = 1_000
 #: A rule is well again when one of so many executions, the newest since, succeeded.
 _NEWEST: Final = 20
 _DEEDS_MAX: Final = 20
-#: Statements that are kept, by the groups of a page.
-_KEPT_MAX: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,35 +252,28 @@ def _lines(session: Session, rows: Sequence[Any], now: datetime) -> list[GroupLi
 
 
 def _n_open(session: Session, groups: Sequence[FailureGroup]) -> dict[UUID, int]:
-    counting = _counting_open(tuple(group.endpoint_id is not None for group in groups))
-    found = session.execute(counting, _each("group", [group.id for group in groups]))
-    return {groups[place].id: n for place, n in found}
+    found = session.execute(_OPEN, {"ids": [group.id for group in groups]})
+    return {row[0]: row[1] for row in found}
 
 
-@lru_cache(maxsize=_KEPT_MAX)
-def _counting_open(delivers: tuple[bool, ...]) -> CompoundSelect[int, int]:
-    """Return what counts of each group; making it takes longer than running it.
-
-    Args:
-        delivers: of each group, whether deliveries failed, or executions.
-    """
-    counted = []
-    for place, is_delivery in enumerate(delivers):
-        model = FailedDelivery if is_delivery else FailedExecution
-        some = (
-            select(model.failed_at)
-            .where(model.group_id == bindparam(f"group{place}", type_=Uuid))
-            .where(model.retried_at.is_(None))
-            .limit(literal_column(str(OPEN_MAX), Integer))
-            .subquery()
-        )
-        at = literal_column(str(place), Integer)
-        counted.append(select(at, func.count()).select_from(some))
-    return union_all(*counted)
+def _open_of(model: type[FailedExecution] | type[FailedDelivery]) -> ScalarSelect[int]:
+    some = (
+        select(model.failed_at)
+        .where(model.group_id == FailureGroup.id, model.retried_at.is_(None))
+        .limit(literal_column(str(OPEN_MAX), Integer))
+        .correlate(FailureGroup)
+    )
+    return select(func.count()).select_from(some.subquery()).scalar_subquery()
 
 
-def _each(name: str, values: Sequence[object]) -> dict[str, object]:
-    return {f"{name}{place}": value for place, value in enumerate(values)}
+#: Made once, like what follows: making it takes longer than running it.
+_OPEN: Final = select(
+    FailureGroup.id,
+    case(
+        (FailureGroup.endpoint_id.is_(None), _open_of(FailedExecution)),
+        else_=_open_of(FailedDelivery),
+    ),
+).where(FailureGroup.id.in_(bindparam("ids", expanding=True)))
 
 
 def _hours(
@@ -304,35 +293,37 @@ def _hours(
     return {id_: tuple(numbers) for id_, numbers in found.items()}
 
 
+def _newest_success() -> ScalarSelect[UUID]:
+    newest = (
+        select(Execution.id, Execution.state)
+        .where(Execution.rule_id == Rule.id)
+        .order_by(Execution.id.desc())
+        .limit(literal_column(str(_NEWEST), Integer))
+        .correlate(Rule)
+        .subquery()
+    )
+    done = select(newest.c.id).where(newest.c.state == ExecutionState.SUCCEEDED)
+    return done.order_by(newest.c.id.desc()).limit(1).scalar_subquery()
+
+
+_DONE: Final = select(Rule.id, _newest_success()).where(
+    Rule.id.in_(bindparam("ids", expanding=True))
+)
+
+
 def _well(session: Session, groups: Sequence[FailureGroup]) -> set[UUID]:
     """Return the groups whose rule has succeeded with what came after them."""
-    asked = [group for group in groups if group.rule_id is not None]
-    if not asked:
+    ids = {group.rule_id for group in groups if group.rule_id is not None}
+    if not ids:
         return set()
-    since = [born_from(group.last_at + timedelta(milliseconds=1)) for group in asked]
-    rules = _each("rule", [group.rule_id for group in asked])
-    found = session.scalars(
-        _asking_success(len(asked)), {**rules, **_each("since", since)}
-    )
-    return {asked[place].id for place in found}
-
-
-@lru_cache(maxsize=_KEPT_MAX)
-def _asking_success(n: int) -> CompoundSelect[int]:
-    """Return what asks it of ``n`` rules, made once for each number."""
-    asked = []
-    for place in range(n):
-        newest = (
-            select(Execution.state)
-            .where(Execution.rule_id == bindparam(f"rule{place}", type_=Uuid))
-            .where(Execution.id > bindparam(f"since{place}", type_=Uuid))
-            .order_by(Execution.id.desc())
-            .limit(literal_column(str(_NEWEST), Integer))
-            .subquery()
-        )
-        done = select(newest.c.state).where(newest.c.state == ExecutionState.SUCCEEDED)
-        asked.append(select(literal_column(str(place), Integer)).where(done.exists()))
-    return union_all(*asked)
+    rows = session.execute(_DONE, {"ids": sorted(ids)})
+    done = {row[0]: row[1] for row in rows if row[1] is not None}
+    return {
+        group.id
+        for group in groups
+        if group.rule_id in done
+        and done[group.rule_id] > born_from(group.last_at + timedelta(milliseconds=1))
+    }
 
 
 def _delivers(group: FailureGroup, endpoint: Endpoint | None) -> bool:

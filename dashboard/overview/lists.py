@@ -68,34 +68,27 @@ class Line:
 
 def coming(session: Session) -> list[Line]:
     """Return what happens next, soonest first: jobs, and executions that wait."""
-    jobs = (
-        select(ScheduledJob.id)
-        .where(is_state(ScheduledJob, JobState.PENDING))
-        .order_by(ScheduledJob.run_at, ScheduledJob.id)
-    )
-    waiting = (
-        select(Execution.id)
-        .where(is_state(Execution, ExecutionState.PENDING))
-        .order_by(Execution.run_at, Execution.id)
-    )
-    lines = [
-        *_lines(session, _with_names(jobs, ScheduledJob, ScheduledJob.run_at), "job"),
-        *_lines(
-            session, _with_names(waiting, Execution, Execution.run_at), "execution"
-        ),
-    ]
+    lines = [*_lines(session, _JOBS, "job"), *_lines(session, _WAITING, "execution")]
     return sorted(lines, key=lambda line: (line.at, line.id))[:ROWS]
 
 
 def recent(session: Session) -> list[Line]:
     """Return what just happened, newest first: events and what rules made of them."""
-    made = _with_names(
-        select(Execution.id).order_by(Execution.id.desc()),  # ids rise with time
-        Execution,
-        Execution.created_at,
-    )
-    lines = [*_events(session), *_lines(session, made, "execution")]
+    lines = [*_events(session), *_lines(session, _MADE, "execution")]
     return sorted(lines, key=lambda line: (line.at, line.id), reverse=True)[:ROWS]
+
+
+def _events(session: Session) -> Iterable[Line]:
+    for at, id_, type_, house, *about in session.execute(_EVENTS):
+        title = event_title(type_)
+        yield Line(at, "event", id_, title, house, None, About(*about))
+
+
+def _lines(
+    session: Session, rows: Named, kind: Literal["execution", "job"]
+) -> Iterable[Line]:
+    for at, id_, state, rule, house, *about in session.execute(rows):
+        yield Line(at, kind, id_, rule, house, state, About(*about))
 
 
 def _with_names(
@@ -141,20 +134,30 @@ def _same(
     return and_(model.congregation_id == table.congregation_id, model.id == column)
 
 
-def _lines(
-    session: Session, rows: Named, kind: Literal["execution", "job"]
-) -> Iterable[Line]:
-    for at, id_, state, rule, house, *about in session.execute(rows):
-        yield Line(at, kind, id_, rule, house, state, About(*about))
-
-
-def _events(session: Session) -> Iterable[Line]:
-    newest = (
-        select(Event.created_at, Event.id, Event.type, Congregation.name)
-        .add_columns(*_about(Event))
-        .order_by(Event.created_at.desc(), Event.id.desc())
-        .limit(ROWS)
-    )
-    for at, id_, type_, house, *about in session.execute(_joined(newest, Event)):
-        title = event_title(type_)
-        yield Line(at, "event", id_, title, house, None, About(*about))
+# Made once: with so many joins, making them takes longer than running them.
+_JOBS: Final = _with_names(
+    select(ScheduledJob.id)
+    .where(is_state(ScheduledJob, JobState.PENDING))
+    .order_by(ScheduledJob.run_at, ScheduledJob.id),
+    ScheduledJob,
+    ScheduledJob.run_at,
+)
+_WAITING: Final = _with_names(
+    select(Execution.id)
+    .where(is_state(Execution, ExecutionState.PENDING))
+    .order_by(Execution.run_at, Execution.id),
+    Execution,
+    Execution.run_at,
+)
+_MADE: Final = _with_names(
+    select(Execution.id).order_by(Execution.id.desc()),  # ids rise with time
+    Execution,
+    Execution.created_at,
+)
+_EVENTS: Final = _joined(
+    select(Event.created_at, Event.id, Event.type, Congregation.name)
+    .add_columns(*_about(Event))
+    .order_by(Event.created_at.desc(), Event.id.desc())
+    .limit(ROWS),
+    Event,
+)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import exists, func, select
+from sqlalchemy import ScalarSelect, exists, func, select
 from sqlalchemy.orm import Session
 
 from dashboard.budgets.queries import Endangered, endangered
@@ -94,6 +94,15 @@ def needs(session: Session, *, now: datetime, views: Sequence[Counted] = ()) -> 
     since = now - RECENT
     failed = Matching(state=ExecutionState.FAILED, since=since)
     late = Matching(late_before=now - LATE_AFTER)
+    failed_now, late_now, late_since, late_jobs, jobs_since = session.execute(
+        select(
+            _number(Execution, failed),
+            _number(Execution, late),
+            _oldest(Execution, now),
+            _number(ScheduledJob, late),
+            _oldest(ScheduledJob, now),
+        )
+    ).one()
     workers = alive_workers(session, now=now)
     paused = session.scalars(
         select(LaneSetting)
@@ -103,11 +112,11 @@ def needs(session: Session, *, now: datetime, views: Sequence[Counted] = ()) -> 
     return Needs(
         n_groups=n_asking(session, now=now),
         groups=newest_asking(session, GROUPS_SHOWN, now=now),
-        failed=_count(session, Execution, failed),
-        late=_count(session, Execution, late),
-        late_since=_oldest(session, Execution, now),
-        late_jobs=_count(session, ScheduledJob, late),
-        late_jobs_since=_oldest(session, ScheduledJob, now),
+        failed=failed_now,
+        late=late_now,
+        late_since=late_since,
+        late_jobs=late_jobs,
+        late_jobs_since=jobs_since,
         paused_lanes=paused,
         endpoints=n_troubled(session),
         budgets=endangered(session),
@@ -155,12 +164,12 @@ def first_steps(session: Session) -> FirstSteps | None:
     )
 
 
-def _oldest(session: Session, model: Model, now: datetime) -> datetime | None:
+def _oldest(model: Model, now: datetime) -> ScalarSelect[datetime]:
     due = select(model.run_at).where(*is_due(model, now))
-    return session.scalar(due.order_by(model.run_at).limit(1))
+    return due.order_by(model.run_at).limit(1).scalar_subquery()
 
 
-def _count(session: Session, model: Model, matching: Matching) -> int:
+def _number(model: Model, matching: Matching) -> ScalarSelect[int]:
     """Count what the list with the same filter shows, so that tile and list agree."""
     some = narrow(select(model.id), model, matching).limit(COUNT_CAP).subquery()
-    return session.scalar(select(func.count()).select_from(some)) or 0
+    return select(func.count()).select_from(some).scalar_subquery()

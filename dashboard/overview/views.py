@@ -25,12 +25,14 @@ def index() -> str:
     """Answer three questions: what needs me, what comes next, what just happened."""
     session, now, operator = db.session(), utcnow(), current_operator()
     config = current_app.config["CARILLON"]
+    needs = queries.needs(session, now=now, views=alarming(session, operator))
     return render(
         "overview/index.html",
         fragment="overview/_live.html",
         steps=queries.first_steps(session),
-        needs=queries.needs(session, now=now, views=alarming(session, operator)),
-        n_succeeded=queries.n_succeeded(session, now=now),
+        needs=needs,
+        # It is told where there is nothing worse to tell.
+        n_succeeded=queries.n_succeeded(session, now=now) if needs.is_calm else 0,
         coming=lists.coming(session),
         recent=lists.recent(session),
         plans=ahead.campaigns(session, now=now),

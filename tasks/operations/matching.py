@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from uuid import UUID
 
@@ -175,10 +176,6 @@ def of_same(
     return and_(table.congregation_id == model.congregation_id, table.id == column)
 
 
-def _at(model: Model) -> Any:  # noqa: ANN401  # a column of either table
-    return Execution.created_at if model is Execution else ScheduledJob.due_at
-
-
 def order_of(model: Model, matching: Matching) -> Sequence[Any]:
     """Return the order of the window: newest first, what waits by its time.
 
@@ -229,12 +226,15 @@ def _conditions(model: Model, matching: Matching) -> list[ColumnElement[bool]]:
 
 
 def _within(model: Model, matching: Matching) -> Iterator[ColumnElement[bool]]:
-    """Yield the bounds of time; executions are found by their ids, born in order."""
-    if matching.since:
-        yield _at(model) >= matching.since
-        if model is Execution:
-            yield Execution.id >= born_from(matching.since)
-    if matching.until:
-        yield _at(model) < matching.until
-        if model is Execution:
-            yield Execution.id < born_from(matching.until + timedelta(milliseconds=1))
+    """Yield the bounds of time; executions are found by their ids, born in order.
+
+    Ids tell the millisecond, which is near enough, and are in every index.
+    """
+    for moment, is_inside in (
+        (matching.since, operator.ge),
+        (matching.until, operator.lt),
+    ):
+        if moment and model is Execution:
+            yield is_inside(Execution.id, born_from(moment))
+        elif moment:
+            yield is_inside(ScheduledJob.due_at, moment)
