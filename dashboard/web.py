@@ -7,7 +7,8 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
+from contextlib import suppress
 from functools import lru_cache
 from http import HTTPStatus
 from pathlib import Path
@@ -18,6 +19,7 @@ from flask import Flask, Response, current_app, g, render_template, request, url
 from flask.templating import Environment
 from jinja2.ext import Extension
 from markupsafe import Markup
+from werkzeug.exceptions import HTTPException
 
 from dashboard.extensions import db
 from tasks.db import end_reading, reading
@@ -92,9 +94,27 @@ def url_with(**changes: str | int | None) -> str:
         if name not in changes and name not in _OWN and not name.startswith("_")
     }
     changed = {name: value for name, value in changes.items() if value is not None}
-    return url_for(
-        request.endpoint or "", **{**(request.view_args or {}), **values, **changed}
-    )
+    endpoint, names = _asked()
+    return url_for(endpoint, **{**names, **values, **changed})
+
+
+def _asked() -> tuple[str, Mapping[str, Any]]:
+    """Return the endpoint of the page that is shown, and what its address names.
+
+    A refused verb shows the page of its noun, ``POST /lanes/rescue/workers`` that of
+    ``/lanes/rescue``: the nearest address above that can be asked for.
+    """
+    found = request.endpoint or "", request.view_args or {}
+    urls = current_app.create_url_adapter(request)
+    if request.method in READS or urls is None:
+        return found
+    parts = request.path.rstrip("/").split("/")
+    for n in range(len(parts), 0, -1):
+        path = "/".join(parts[:n])
+        for each in (path, f"{path}/"):
+            with suppress(HTTPException):  # nothing is read there
+                return urls.match(each, method="GET")
+    return found
 
 
 @lru_cache(maxsize=1)

@@ -174,6 +174,7 @@ def test_a_wrong_number_of_workers_comes_back_with_a_sentence(
     page = as_operator.post("/lanes/rescue/workers", data={"workers": text})
     assert page.status_code == 422
     assert "field-error" in page.text
+    assert 'hx-get="/lanes/rescue"' in page.text, "it goes on refreshing itself"
     with Session(sqlite_engine) as session:
         assert session.get(LaneSetting, "rescue") is None
 

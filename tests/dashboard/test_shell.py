@@ -124,6 +124,22 @@ def test_a_list_s_next_page_keeps_the_filter(app: Flask) -> None:
     assert "old" not in html
 
 
+@pytest.mark.parametrize(
+    ("verb", "page"),
+    [
+        ("/failures/acknowledge", "/failures/"),
+        ("/lanes/rescue/workers", "/lanes/rescue"),
+        ("/rules/new", "/rules/new"),
+        ("/login", "/login"),
+    ],
+)
+def test_the_page_of_a_refused_verb_leads_to_its_noun(
+    app: Flask, verb: str, page: str
+) -> None:
+    with app.test_request_context(f"{verb}?a=1", method="POST"):
+        assert render_template_string("{{ url_with() }}") == f"{page}?a=1"
+
+
 def test_the_navigation_shows_what_the_role_may_open(
     app: Flask, as_viewer: Browser, as_admin: Browser
 ) -> None:
