@@ -294,36 +294,43 @@ def _hours(
 
 
 def _newest_success() -> ScalarSelect[UUID]:
+    """Select the newest success of a group's action among its rule's newest.
+
+    That one step of a rule does well says nothing about another one.
+    """
     newest = (
-        select(Execution.id, Execution.state)
-        .where(Execution.rule_id == Rule.id)
+        select(Execution.id, Execution.state, Execution.action)
+        .where(Execution.rule_id == FailureGroup.rule_id)
         .order_by(Execution.id.desc())
         .limit(literal_column(str(_NEWEST), Integer))
-        .correlate(Rule)
+        .correlate(FailureGroup)
         .subquery()
     )
-    done = select(newest.c.id).where(newest.c.state == ExecutionState.SUCCEEDED)
+    done = (
+        select(newest.c.id)
+        .where(newest.c.state == ExecutionState.SUCCEEDED)
+        .where(newest.c.action == FailureGroup.action)
+        .correlate(FailureGroup)
+    )
     return done.order_by(newest.c.id.desc()).limit(1).scalar_subquery()
 
 
-_DONE: Final = select(Rule.id, _newest_success()).where(
-    Rule.id.in_(bindparam("ids", expanding=True))
+_DONE: Final = select(FailureGroup.id, _newest_success()).where(
+    FailureGroup.id.in_(bindparam("ids", expanding=True))
 )
 
 
 def _well(session: Session, groups: Sequence[FailureGroup]) -> set[UUID]:
     """Return the groups whose rule has succeeded with what came after them."""
-    ids = {group.rule_id for group in groups if group.rule_id is not None}
-    if not ids:
-        return set()
-    rows = session.execute(_DONE, {"ids": sorted(ids)})
-    done = {row[0]: row[1] for row in rows if row[1] is not None}
-    return {
-        group.id
+    since = {
+        group.id: born_from(group.last_at + timedelta(milliseconds=1))
         for group in groups
-        if group.rule_id in done
-        and done[group.rule_id] > born_from(group.last_at + timedelta(milliseconds=1))
+        if group.rule_id is not None
     }
+    if not since:
+        return set()
+    rows = session.execute(_DONE, {"ids": list(since)})
+    return {id_ for id_, done in rows if done is not None and done > since[id_]}
 
 
 def _delivers(group: FailureGroup, endpoint: Endpoint | None) -> bool:

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from dashboard.failures.queries import line, page
 from tasks.clock import utcnow
+from tasks.db import Begin
 from tasks.models import (
     Congregation,
     Delivery,
@@ -28,11 +29,13 @@ from tasks.models import (
 from tests.dashboard.conftest import Browser
 from tests.support import factories
 from tests.support.confirming import confirm
+from tests.support.factories import NOW
 from tests.support.failures import note, note_delivery
 from tests.support.statements import statements
 from tests.support.webhooks import webhooks
 
 _FRESH = {"populate_existing": True}
+LATER = NOW + timedelta(hours=1)
 
 
 @pytest.fixture
@@ -247,6 +250,20 @@ def test_it_has_recovered_when_later_ones_succeed(
         session, rule, state=ExecutionState.SUCCEEDED, created_at=utcnow()
     )
     assert line(session, id_, now=utcnow()).state == "recovered"
+
+
+def test_one_step_of_a_rule_does_not_speak_for_another(begin: Begin) -> None:
+    with begin() as session:
+        rule = factories.rule(session, factories.congregation(session))
+        values = {"state": ExecutionState.FAILED, "action": "webhook"}
+        note(session, factories.execution(session, rule, **values), NOW)
+        later = {"state": ExecutionState.SUCCEEDED, "created_at": LATER}
+        factories.execution(session, rule, **later)
+    with begin() as session:
+        (found,) = page(session, [], None, 2, now=LATER).rows
+        assert (found.group.action, found.state) == ("webhook", "failed")
+        factories.execution(session, rule, action="webhook", **later)
+        assert line(session, found.group.id, now=LATER).state == "recovered"
 
 
 def test_a_page_of_groups_takes_four_queries(
