@@ -189,6 +189,19 @@ def congregation_session(engine: Engine, congregation_id: UUID) -> Iterator[Sess
             yield session
 
 
+@contextmanager
+def seeing_only(session: Session, congregations: Congregations) -> Iterator[Session]:
+    """Read in the transaction of a session, but only what some congregations have.
+
+    A condition behind a search's window comes too late: the window would be full of
+    rows of others.
+    """
+    session.flush()
+    with CongregationSession(session.connection()) as narrower:
+        set_scope(narrower, congregations)
+        yield narrower
+
+
 @event.listens_for(CongregationSession, "do_orm_execute")
 def _filter(state: ORMExecuteState) -> None:
     scope = scope_of(state.session)

@@ -65,7 +65,7 @@ class Asked:
 def rows_of(session: Session, asked: Asked | Operation) -> Select[UUID]:
     """Return the statement that selects the rows' ids, in no order.
 
-    A session with a scope selects only what it sees; others add the scope themselves.
+    A session with a scope selects only what it sees, and searches only there.
     """
     eligible = KINDS[asked.kind].eligible(asked.high_water, asked.is_again)
     return _meant(session, asked).where(*eligible)

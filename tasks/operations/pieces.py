@@ -14,6 +14,7 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from tasks.db import seeing_only
 from tasks.models import Operation, OperationState
 from tasks.models.base import Json
 from tasks.operations.acted import Acted
@@ -47,11 +48,17 @@ def work(
 
 
 def _next(session: Session, operation: Operation, limit: int) -> Sequence[UUID]:
+    """Return what comes next of what the operator saw who asked for it."""
+    if operation.scope is None:
+        return _first(session, operation, limit)
+    seen = frozenset(UUID(text) for text in operation.scope)
+    with seeing_only(session, seen) as narrower:
+        return _first(narrower, operation, limit)
+
+
+def _first(session: Session, operation: Operation, limit: int) -> Sequence[UUID]:
     model: Any = KINDS[operation.kind].model
     statement = rows_of(session, operation)
-    if operation.scope is not None:
-        seen = [UUID(text) for text in operation.scope]
-        statement = statement.where(model.congregation_id.in_(seen))
     if operation.last_id is not None:
         statement = statement.where(model.id > operation.last_id)
     return session.scalars(statement.order_by(model.id).limit(limit)).all()

@@ -15,6 +15,7 @@ from tasks import doorbell
 from tasks.db import Begin, CongregationSession, set_scope
 from tasks.errors import Conflict, InvalidInput, NotFound
 from tasks.lanes import executions
+from tasks.lanes import operations as lane
 from tasks.models import (
     AuditEntry,
     Execution,
@@ -28,6 +29,8 @@ from tasks.models import (
     Rule,
     new_id,
 )
+from tasks.operations import matching as narrowing
+from tasks.operations import starting
 from tasks.operations.audit import Actor
 from tasks.operations.kinds import Asked
 from tasks.operations.matching import Matching
@@ -233,6 +236,31 @@ def test_an_operator_of_some_congregations_replays_theirs_only(
         find(session, operation.id, BOB)
     with _seeing(engine, theirs) as session, pytest.raises(NotFound):
         start(session, operation.id, Asked(REPLAY, {}, NOW), BOB, now=NOW)
+
+
+def test_the_lane_searches_where_the_operator_who_asked_has_searched(
+    begin: Begin,
+    make_session: sessionmaker[Session],
+    engine: Engine,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(narrowing, "SEARCH_WINDOW", 2)
+    monkeypatch.setattr(starting, "PIECE", 1)
+    with begin() as session:
+        mine, other = _house(session), _house(session, "b")
+        for rule in (mine, mine, other, other):  # newer ones of another house
+            values = {"state": S.FAILED, "settled_at": NOW, "recipient": "j@b.example"}
+            factories.execution(session, rule, **values)
+        of = mine.congregation_id
+    asked = Asked(REPLAY, Matching(text="j@b").as_json(), NOW)
+    with _seeing(engine, of) as session:
+        id_ = start(session, new_id(), asked, ADA, now=NOW).id
+    for _ in range(3):
+        lane.sweep(bench(make_session, lambda: NOW, FakePost()), 1)
+    with begin() as session:
+        operation = session.get_one(Operation, id_)
+        assert (operation.n_total, operation.n_changed) == (2, 2)
+        assert operation.changed_in == {str(of): 2}
 
 
 def test_one_about_several_congregations_is_told_to_each_in_its_own_numbers(
