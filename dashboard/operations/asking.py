@@ -26,12 +26,13 @@ from dashboard.web import render
 from tasks.clock import utcnow
 from tasks.errors import InvalidInput
 from tasks.lane import COUNT_CAP
-from tasks.models import ExecutionState, OperationKind, new_id
+from tasks.models import ExecutionState, Operation, OperationKind, new_id
 from tasks.models.base import Json
 from tasks.operations.bulk import Bulk, refuse_many
 from tasks.operations.kinds import KINDS, Asked, refused
 from tasks.operations.many import change_few, change_ticked, n_meant, n_ticked
 from tasks.operations.pieces import PIECE
+from tasks.operations.seeing import find, is_begun
 from tasks.operations.starting import WHY_MAX, start
 from tasks.saying import say
 
@@ -63,6 +64,8 @@ def begin(question: Question) -> ResponseReturnValue:
     session, now = db.session(), utcnow()
     high_water, id_ = confirmed_at(), confirmed_id()
     asked = Asked(question.kind, question.matching, high_water)
+    if is_begun(session, id_):  # what it has left may be few by now
+        return _watching(find(session, id_, actor()))
     is_simple = KINDS[question.kind].verb is not None
     if is_simple and n_meant(session, asked, PIECE + 1) <= PIECE:
         return _done(question, change_few(session, asked, actor(), now=now))
@@ -77,6 +80,10 @@ def begin(question: Question) -> ResponseReturnValue:
         session.rollback()
         return _ask(question, high_water, id_, problem), 422
     db.session.commit()
+    return _watching(operation)
+
+
+def _watching(operation: Operation) -> ResponseReturnValue:
     return redirect(url_for("operations.detail", operation_id=operation.id), 303)
 
 

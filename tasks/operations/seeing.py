@@ -50,6 +50,12 @@ def find(session: Session, operation_id: UUID, actor: Actor) -> Operation:
     return found
 
 
+def is_begun(session: Session, operation_id: UUID) -> bool:
+    """Return whether there is an operation of this id, whoever may see it."""
+    found = select(Operation.id).where(Operation.id == operation_id)
+    return session.scalar(found) is not None
+
+
 def record_deed(
     session: Session, operation: Operation, actor: Actor, deed: str, how_far: str
 ) -> None:

@@ -121,6 +121,21 @@ def test_many_are_retried_as_an_operation_that_is_watched_stopped_and_resumed(
     assert url in listed
 
 
+def test_a_second_press_does_not_do_at_once_what_an_operation_has_left(
+    as_operator: FlaskClient,
+    add: Callable[..., list[UUID]],
+    make_db: sessionmaker[Session],
+) -> None:
+    add(202, S.FAILED)
+    page = as_operator.get("/executions/retry-all").text
+    data = dict(re.findall(r'name="(high_water|operation)" value="([^"]+)"', page))
+    first = as_operator.post("/executions/retry-all", data=data)
+    _sweep(make_db)
+    second = as_operator.post("/executions/retry-all", data=data)
+    assert first.location == second.location
+    assert re.search(r'max="202" value="200"', as_operator.get(first.location).text)
+
+
 def test_what_was_pressed_twice_is_begun_once(
     as_operator: FlaskClient,
     add: Callable[..., list[UUID]],
