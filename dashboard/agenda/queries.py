@@ -32,6 +32,8 @@ from tasks.rollups.sql import hour_of
 #: Rules to choose from, and campaigns and feeds that one week marks.
 CHOICES_MAX: Final = 200
 _PENDING: Final = "pending"
+#: Where some hours begin and end; the end is not included.
+Span = tuple[datetime, datetime]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +41,16 @@ class Volume:
     """How much is planned, by hour."""
 
     hours: Counter[datetime]
+    jobs: Counter[datetime]  # of them, scheduled jobs
     n_jobs: int
     n_executions: int  # later steps and retries
     n_wakeups: int  # agents that are woken
     counted_until: datetime
+
+    def n_besides(self, span: Span) -> int:
+        """Return how much of some hours is no scheduled job."""
+        among = (at for at in self.hours if span[0] <= at < span[1])
+        return sum(self.hours[at] - self.jobs[at] for at in among)
 
 
 def volume(session: Session, week: Week, rule_id: UUID | None, now: datetime) -> Volume:
@@ -62,6 +70,7 @@ def volume(session: Session, week: Week, rule_id: UUID | None, now: datetime) ->
     full = [max(one) for one in found if one.total() >= COUNT_CAP]
     return Volume(
         jobs + waiting + wakeups,
+        jobs,
         jobs.total(),
         waiting.total(),
         wakeups.total(),
@@ -71,15 +80,15 @@ def volume(session: Session, week: Week, rule_id: UUID | None, now: datetime) ->
 
 def page(
     session: Session,
-    week: Week,
+    span: Span,
     rule_id: UUID | None,
     now: datetime,
     cursor: str | None,
     limit: int,
 ) -> Page[Line]:
-    """Return a page of the week's scheduled jobs, soonest first."""
+    """Return a page of the scheduled jobs of some hours, soonest first."""
     at = ScheduledJob.run_at
-    within = (at >= max(week.start, now), at < week.end)
+    within = (at >= max(span[0], now), at < span[1])
     # Not at once with all that the lines show: for any week PostgreSQL plans to read
     # so much that it would join whole tables.
     ids = select(ScheduledJob.id).where(*_jobs(rule_id), *within)

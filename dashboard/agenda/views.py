@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from datetime import date
+from collections.abc import Mapping
+from datetime import UTC, date, datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -22,6 +23,8 @@ from tasks.saying import say
 from tasks.saying.formats import dated
 
 bp: Final = Blueprint("agenda", __name__, url_prefix="/agenda")
+_ENDS: Final = ("since", "until")
+_SPAN_MAX: Final = timedelta(days=1)
 
 
 @bp.get("/")
@@ -32,6 +35,7 @@ def index() -> str:
     week = Week.asked(request.args.get("week"), now, own_zone())
     rule_id = _rule_id(request.args.get("rule"))
     volume = queries.volume(session, week, rule_id, now)
+    hours = _hours(request.args)
     marks = defaultdict(list)
     if rule_id is None:
         for on, name, id_, is_start in queries.campaigns(session, week):
@@ -47,8 +51,15 @@ def index() -> str:
         feeds={} if rule_id else queries.feeds(session, week, now),
         rules=queries.rules(session),
         rule_id=rule_id,
+        hours=hours,
+        n_besides=volume.n_besides(hours) if hours else 0,
         page=queries.page(
-            session, week, rule_id, now, request.args.get("cursor"), config.page_size
+            session,
+            hours or (week.start, week.end),
+            rule_id,
+            now,
+            request.args.get("cursor"),
+            config.page_size,
         ),
         daily=hours_of_day(config),
         day_name=_day_name,
@@ -57,6 +68,32 @@ def index() -> str:
 
 def _day_name(on: date) -> str:
     return dated(on, "EEE d MMM")
+
+
+def _hours(args: Mapping[str, str]) -> queries.Span | None:
+    """Return the hours of the grid whose jobs are listed alone; None: the whole week.
+
+    By when jobs run, as the grid counts them: the list of scheduled jobs goes by when
+    they are due, which quiet hours put off.
+    """
+    if "since" not in args and "until" not in args:
+        return None
+    try:
+        since, until = (datetime.fromisoformat(args[name]) for name in _ENDS)
+        is_told = since.tzinfo is not None and until.tzinfo is not None
+        if is_told and timedelta(0) < until - since <= _SPAN_MAX:
+            return since.astimezone(UTC), until.astimezone(UTC)
+    except (KeyError, ValueError, TypeError, OverflowError) as error:
+        raise _bad_hours() from error
+    raise _bad_hours()
+
+
+def _bad_hours() -> InvalidInput:
+    told = say(
+        "The hours in this address must begin and end with a time such as "
+        "2026-03-10T12:00+00:00, at most a day apart."
+    )
+    return InvalidInput("bad_hours", told, field="since")
 
 
 def _rule_id(text: str | None) -> UUID | None:

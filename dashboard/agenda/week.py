@@ -21,18 +21,14 @@ _YEARS: Final = range(1970, 3000)
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One hour."""
+    """One hour by the clock: two where it is set back, none where it is set forward."""
 
     at: datetime
+    until: datetime  # not included
     n: int
     level: int  # 0 to LEVELS - 1
     is_past: bool
     is_counted: bool  # else there was too much before it to count as far as here
-
-    @property
-    def until(self) -> datetime:
-        """The end, not included."""
-        return self.at + HOUR
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +67,12 @@ class Week:
         Raises:
             InvalidInput: ``bad_week``.
         """
-        is_off_hour = now.astimezone(zone).minute != now.minute
-        if is_off_hour:
-            zone = UTC
-        if not text:
-            return cls(now.astimezone(zone).date(), zone, is_off_hour)
-        try:
-            first = date.fromisoformat(text)
-        except ValueError as error:
-            raise _bad() from error
-        if first.year not in _YEARS:
-            raise _bad()
-        return cls(first, zone, is_off_hour)
+        first = _day(text) if text else now.astimezone(zone).date()
+        week = cls(first, zone)
+        # Not only now: some zones are off the full hour in a part of the year.
+        if not any(at.minute or at.second for at in (week.start, week.end)):
+            return week
+        return cls(first if text else now.astimezone(UTC).date(), UTC, is_off_hour=True)
 
     @property
     def start(self) -> datetime:
@@ -123,9 +113,10 @@ class Week:
             slots = [
                 Slot(
                     at := self._at(number, hour),
+                    until := self._at(number, hour + 1),
                     n := n_of[on, hour],
                     -(-n * (LEVELS - 1) // most) if n else 0,
-                    is_past=at + HOUR <= now,
+                    is_past=until <= now,
                     is_counted=at < counted_until,
                 )
                 for hour in range(24)
@@ -134,8 +125,18 @@ class Week:
         return days
 
     def _at(self, day: int, hour: int) -> datetime:
-        on = self.first + timedelta(days=day)
-        return datetime.combine(on, time(hour), self.zone).astimezone(UTC)
+        on = self.first + timedelta(days=day + hour // 24)
+        return datetime.combine(on, time(hour % 24), self.zone).astimezone(UTC)
+
+
+def _day(text: str) -> date:
+    try:
+        day = date.fromisoformat(text)
+    except ValueError as error:
+        raise _bad() from error
+    if day.year not in _YEARS:
+        raise _bad()
+    return day
 
 
 def _bad() -> InvalidInput:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -23,6 +24,7 @@ from tests.support.outreach import engagement
 from tests.support.statements import statements
 
 WEEK = Week(NOW.date())
+SPAN = (WEEK.start, WEEK.end)
 
 
 def test_a_week_counts_what_is_to_come_by_hour(engine: Engine) -> None:
@@ -43,9 +45,9 @@ def test_a_week_counts_what_is_to_come_by_hour(engine: Engine) -> None:
         assert (found.n_jobs, found.n_executions) == (3, 1)
         assert found.counted_until == WEEK.end
         assert queries.volume(session, WEEK, tenants[0], NOW).n_jobs == 0
-        page = queries.page(session, WEEK, None, NOW, None, 2)
+        page = queries.page(session, SPAN, None, NOW, None, 2)
         assert page.next_cursor
-        rest = queries.page(session, WEEK, None, NOW, page.next_cursor, 2)
+        rest = queries.page(session, SPAN, None, NOW, page.next_cursor, 2)
         assert [line.job.run_at for line in (*page.rows, *rest.rows)] == [
             NOW + timedelta(minutes=minutes) for minutes in (30, 59, 60)
         ]
@@ -70,7 +72,18 @@ def test_the_grid_is_as_dark_as_an_hour_is_full() -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["week=soon", "week=0001-01-01", "rule=x", "cursor=x"]
+    "query",
+    [
+        "week=soon",
+        "week=0001-01-01",
+        "rule=x",
+        "cursor=x",
+        "since=2026-03-10T12:00Z",
+        "since=2026-03-10T12:00&until=2026-03-10T13:00",
+        "since=2026-03-10T12:00Z&until=2026-03-10T12:00Z",
+        "since=2026-03-10T12:00Z&until=2026-03-12T12:00Z",
+        "since=0001-01-01T00:00%2B14:00&until=0001-01-01T00:00Z",
+    ],
 )
 def test_an_address_that_cannot_be_read_says_so(as_viewer: Browser, query: str) -> None:
     answer = as_viewer.get(f"/agenda/?{query}")
@@ -128,3 +141,47 @@ def test_a_week_goes_by_the_clock_of_who_looks() -> None:
     assert [(day.on.day, day.n) for day in days if day.n] == [(31, 3)]
     assert days[2].slots[0].n == 3
     assert Week.asked(None, clock_change, ZoneInfo("Asia/Kolkata")).zone is UTC
+
+
+def test_an_hour_leads_to_the_jobs_that_it_counts(
+    as_viewer: Browser, sqlite_engine: Engine
+) -> None:
+    at = utcnow().replace(minute=0, second=0, microsecond=0) + timedelta(days=1)
+    with Session(sqlite_engine) as session, session.begin():
+        rule = factories.reminder(session, factories.congregation(session))
+        # Quiet hours put it off: it is due long before.
+        factories.job(session, rule, due_at=at - timedelta(hours=9), run_at=at)
+        factories.job(session, rule, run_at=at + timedelta(hours=1))
+        factories.execution(session, rule, run_at=at + timedelta(minutes=59))
+    week = as_viewer.get("/agenda/").get_data(as_text=True)
+    (link,) = re.findall(r'href="([^"]+)#what-comes">.*?>2</span>', week)
+    page = as_viewer.get(link.replace("&amp;", "&")).get_data(as_text=True)
+    assert page.count('<tr id="job-') == 1
+    assert "1 more is no scheduled job" in page
+    assert "Show all seven days" in page
+    empty = as_viewer.get("/agenda/?since=2026-03-10T12:00Z&until=2026-03-10T13:00Z")
+    assert "No scheduled job is planned for then" in empty.get_data(as_text=True)
+
+
+def test_an_hour_that_comes_twice_is_one_of_two_hours() -> None:
+    first, second = (datetime(2026, 10, 25, hour, tzinfo=UTC) for hour in (0, 1))
+    week = Week.asked("2026-10-25", first, ZoneInfo("Europe/Paris"))
+    slot = week.days({first: 1, second: 2}, week.end, second)[0].slots[2]
+    assert (slot.n, slot.at, slot.until) == (3, first, second + timedelta(hours=1))
+    assert not slot.is_past
+
+
+def test_an_hour_that_the_clock_skips_is_none() -> None:
+    at = datetime(2026, 3, 29, 1, tzinfo=UTC)
+    week = Week.asked("2026-03-29", at, ZoneInfo("Europe/Paris"))
+    skipped, next_ = week.days({at: 3}, week.end, at)[0].slots[2:4]
+    assert (skipped.n, skipped.until - skipped.at) == (0, timedelta(0))
+    assert (next_.n, next_.at) == (3, at)
+
+
+def test_a_week_is_off_the_full_hour_whatever_the_clock_is_now() -> None:
+    zone, summer = ZoneInfo("Australia/Lord_Howe"), datetime(2026, 1, 10, tzinfo=UTC)
+    assert Week.asked(None, summer, zone).zone is zone
+    for first in ("2026-07-01", "2026-04-03"):
+        week = Week.asked(first, summer, zone)
+        assert (week.zone, week.is_off_hour) == (UTC, True)
