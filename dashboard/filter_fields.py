@@ -14,8 +14,15 @@ from tasks.saying import say
 
 
 def clean(text: str | None) -> str:
-    """Drop what no name has; PostgreSQL refuses NUL even in a question."""
-    return "".join(char for char in text or "" if char.isprintable()).strip()
+    r"""Drop what no name has; PostgreSQL refuses NUL even in a question.
+
+    Tabs, line ends and hard spaces keep words apart, so they become spaces.
+
+    >>> clean(" Anna\tBerg\0\xa0")
+    'Anna Berg'
+    """
+    spaced = (" " if char.isspace() else char for char in text or "")
+    return "".join(char for char in spaced if char.isprintable()).strip()
 
 
 def by_own_clock(label: object) -> LazyProxy:
@@ -38,6 +45,7 @@ class MomentField(Field):  # type: ignore[misc]  # WTForms has no types
         try:
             given = datetime.fromisoformat(valuelist[0].strip())
             aware = given if given.tzinfo else given.replace(tzinfo=own_zone())
+            here(aware)  # the first and last day there is have no such time elsewhere
             self.data = aware.astimezone(UTC)
         except (ValueError, OverflowError) as error:
             raise ValueError(say("must look like 2026-03-10T12:00")) from error

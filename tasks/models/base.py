@@ -77,8 +77,11 @@ def new_id(at: datetime | None = None) -> UUID:
 
 
 def born_from(at: datetime) -> UUID:
-    """Return the smallest id of what is born at ``at`` or later, to the millisecond."""
-    return UUID(int=_milliseconds(at) << 80 | 0x7 << 76 | 0x2 << 62)
+    """Return the smallest id of what is born at ``at`` or later, to the millisecond.
+
+    No id is older than 1970, whatever day is asked for.
+    """
+    return UUID(int=max(_milliseconds(at), 0) << 80 | 0x7 << 76 | 0x2 << 62)
 
 
 def born_at(id_: UUID) -> datetime:

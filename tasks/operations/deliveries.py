@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
@@ -32,7 +32,6 @@ _DID_NOT_ARRIVE: Final = or_(
         for state in (_S.FAILED, _S.DISABLED)
     )
 )
-_FIRST_ID: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _REMOVED: Final = mark("the endpoint was removed.")
 _OFF: Final = mark("the endpoint is off; switch it on first.")
 
@@ -73,11 +72,11 @@ class DeliveryMatching:
         if self.group_id is not None:
             own = select(FailedDelivery.delivery_id)
             yield Delivery.id.in_(own.where(FailedDelivery.group_id == self.group_id))
-        # Ids rise with time, and the list is read by them; no id is older than 1970.
+        # Ids rise with time, and the list is read by them.
         if self.since is not None:
-            yield Delivery.id >= born_from(max(self.since, _FIRST_ID))
+            yield Delivery.id >= born_from(self.since)
         if self.until is not None:
-            yield Delivery.id < born_from(max(self.until, _FIRST_ID))
+            yield Delivery.id < born_from(self.until)
 
 
 def retry_deliveries(

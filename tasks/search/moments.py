@@ -27,6 +27,10 @@ _FROM_NOW: Final = re.compile(r"([+-])(\d{1,4})([mhdw])")
 _ZONED: Final = re.compile(r"(.+)\[([^\[\]]+)\]")
 #: No row is older or younger; far inside of what both databases can hold.
 _YEARS: Final = range(1970, 2201)
+_FIRST: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_LAST: Final = datetime(2200, 12, 31, tzinfo=UTC)
+#: What a time has besides its hour; an offset behind it does not matter.
+_TIME: Final = re.compile(r"[Tt ]\d\d(:?\d\d)?(:?\d\d)?")
 
 
 def span(text: str, now: datetime, zone: tzinfo = UTC) -> tuple[datetime, datetime]:
@@ -145,10 +149,17 @@ def _from_now(word: str, now: datetime) -> datetime:
     if (found := _FROM_NOW.fullmatch(word)) is None:
         return now
     away = int(found[2]) * _UNITS[found[3]]
-    return now + away if found[1] == "+" else now - away
+    at = now + away if found[1] == "+" else now - away
+    return min(max(at, _FIRST), _LAST)
 
 
 def _length(word: str) -> timedelta:
-    """Return how long a written time lasts: as long as it leaves open."""
-    time_ = word[len("2026-03-01T") :]
-    return timedelta(minutes=1) if len(time_) == len("10:00") else timedelta(seconds=1)
+    """Return how long a written time lasts: as long as it leaves open.
+
+    >>> [str(_length(f"2026-03-01T{each}")) for each in ("10", "10:00Z", "10:00:00")]
+    ['1:00:00', '0:01:00', '0:00:01']
+    """
+    found = _TIME.search(word)
+    if found is None or found[2]:
+        return timedelta(seconds=1)
+    return timedelta(minutes=1) if found[1] else timedelta(hours=1)

@@ -8,9 +8,10 @@ from urllib.parse import quote
 import pytest
 from bs4 import BeautifulSoup, Tag
 from flask.testing import FlaskClient
-from sqlalchemy import Engine
+from sqlalchemy import Engine, update
 from sqlalchemy.orm import Session
 
+from dashboard.operators.models import Operator
 from dashboard.search.kinds import SEARCHED
 from tasks.models import (
     Congregation,
@@ -298,3 +299,47 @@ def test_who_sees_one_congregation_finds_there_what_others_find(
     path = f"/executions/?q={quote(search)}"
     assert len(_rows(_page(every, path))) == 2
     assert len(_rows(_page(own, path))) == 1
+
+
+@pytest.mark.parametrize("path", ["/executions/", "/webhooks/deliveries"])
+def test_days_before_any_row_find_what_they_say(
+    as_operator: FlaskClient, sqlite_engine: Engine, path: str
+) -> None:
+    with Session(sqlite_engine) as session, session.begin():
+        rule = factories.rule(session, factories.congregation(session))
+        execution = factories.execution(session, rule, recipient="anna@example.org")
+        shown = str(execution.id)
+    is_execution = path == "/executions/"
+    for since in (
+        "q=made:>=1970-01-01[Europe/Paris]",
+        "q=made:>=1970-01-01T00:00%2B14:00",
+        "q=made:>-9999w",
+        "since=0001-01-01T00:00",
+    ):
+        assert (shown in as_operator.get(f"{path}?{since}").text) is is_execution
+    for until in ("q=made:<1970-01-01[Asia/Tokyo]", "until=1969-12-31T23:59"):
+        answer = as_operator.get(f"{path}?{until}")
+        assert (answer.status_code, shown in answer.text) == (200, False)
+
+
+def test_a_day_that_the_own_clock_does_not_have_is_refused(
+    log_in: Callable[..., Browser], sqlite_engine: Engine
+) -> None:
+    browser = log_in("operator")
+    with Session(sqlite_engine) as session, session.begin():
+        session.execute(update(Operator).values(timezone="Asia/Tokyo"))
+    answer = browser.get("/executions/?until=9999-12-31T23:59%2B00:00")
+    assert answer.status_code == 400
+    assert "must look like" in answer.text
+
+
+def test_what_is_pasted_keeps_its_words_apart(
+    as_operator: FlaskClient, sqlite_engine: Engine
+) -> None:
+    with Session(sqlite_engine) as session, session.begin():
+        house = factories.congregation(session)
+        factories.booking(session, house, guest_name="Anna Berg")
+        rule = factories.rule(session, house)
+        shown = str(factories.execution(session, rule, booking_id="b1").id)
+    for between in ("%09", "%C2%A0", "%0D%0A"):
+        assert shown in as_operator.get(f"/executions/?q=anna{between}berg").text
