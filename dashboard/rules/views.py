@@ -42,18 +42,19 @@ bp.add_app_template_filter(applies_to)
 @explains("rules")
 def index() -> str:
     """List the rules by name."""
-    session = db.session()
+    session, now = db.session(), utcnow()
     found = places(session)
     form = RuleFilterForm.read(request.args, is_strict=False)
     form.offer(found)
-    wanted, cursor = form.wanted(utcnow()), request.args.get("cursor")
+    wanted, cursor = form.wanted(now), request.args.get("cursor")
     page = queries.rules(session, wanted, cursor, config().page_size)
     return render(
         "rules/list.html",
         form=form,
         page=page,
-        counts=queries.counts(session, [row.rule.id for row in page.rows], utcnow()),
+        counts=queries.counts(session, [row.rule.id for row in page.rows], now),
         counted_max=queries.COUNTED_MAX,
+        week_ago=now - queries.WEEK,
         sentence=sentence,
         has_congregations=bool(found),
     )
@@ -78,6 +79,8 @@ def detail(rule_id: UUID) -> str:
         trigger=TRIGGERS.get(row.rule.trigger_type),
         counts=queries.counts(session, [rule_id], now).get(rule_id, queries.Counts()),
         counted_max=queries.COUNTED_MAX,
+        day_ago=now - queries.DAY,
+        week_ago=now - queries.WEEK,
         n_jobs=n_jobs,
         n_outdated=history.n_outdated(session, row.rule),
         n_executions=n_executions,

@@ -87,7 +87,14 @@ def test_the_list_counts_what_fired_lately(
     assert row is not None
     cells = [" ".join(cell.text.split()) for cell in row.select("td")]
     assert cells[3:6] == ["1", "3 2 failed", "1 h ago"]
-    assert "Failed in 7 days 2" in words(as_operator.get(path))
+    page = as_operator.get(path)
+    assert "Failed in 7 days 2" in words(page)
+    # What is counted is what the link leads to.
+    links = [*soup(page).select(".tiles a")[:3], row.select_one("a.failures")]
+    for link, n in zip(links, (1, 3, 2, 2), strict=True):
+        assert link is not None
+        listed = soup(as_operator.get(str(link["href"])))
+        assert len(listed.select("tr[id^=execution-]")) == n, link
 
 
 def test_what_was_queued_again_counts_as_failed_no_more(begin: Begin) -> None:
