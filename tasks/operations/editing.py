@@ -57,19 +57,29 @@ class Edited:
     text: str
 
 
-def editable(session: Session, execution_id: UUID) -> tuple[Execution, Json]:
+def editable(
+    session: Session, execution_id: UUID, *, lock: bool = False
+) -> tuple[Execution, Json]:
     """Return an execution that ended, and the mail that it made.
+
+    Args:
+        session: where to read.
+        execution_id: which one.
+        lock: let nobody change it until the transaction ends.
 
     Raises:
         NotFound: the session sees no such execution.
         Conflict: it has not ended, or made no mail; the message says so.
     """
-    found = session.execute(
+    wanted = (
         select(Execution, ExecutionMessage.message)
         .outerjoin(ExecutionMessage, ExecutionMessage.execution_id == Execution.id)
         .where(Execution.id == execution_id)
         .execution_options(populate_existing=True)
-    ).one_or_none()
+    )
+    if lock:
+        wanted = wanted.with_for_update(of=Execution, key_share=True)
+    found = session.execute(wanted).one_or_none()
     if found is None:
         raise NotFound("unknown_execution", say("There is no such execution."))
     row, message = found
@@ -132,7 +142,7 @@ def send_edited(
         Conflict: it cannot be edited; see ``editable``.
         InvalidInput: see ``edit``; or the reason is missing or too long.
     """
-    row, message = editable(session, execution_id)
+    row, message = editable(session, execution_id, lock=True)
     new, changed = edit(message, edited)
     refuse_reason(why, is_again=True)
     operation = _operation(row, actor, operation_id, why, now)

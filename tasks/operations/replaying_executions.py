@@ -34,6 +34,7 @@ from tasks.models import (
     new_id,
 )
 from tasks.models.base import Json
+from tasks.models.execution import SETTLED
 from tasks.operations.acted import Acted
 from tasks.operations.allowed import NOT_RETRYABLE, RETRYABLE
 from tasks.operations.bulk import change
@@ -79,13 +80,17 @@ def replay_executions(
 
 
 def read(session: Session, ids: Sequence[UUID]) -> list[Old]:
-    """Return executions with what a repetition needs of them, by id."""
+    """Return executions with what a repetition needs of them, by id.
+
+    They are locked: one whose cancelling is taken back is not repeated as well.
+    """
     rows = session.execute(
         select(Execution, ExecutionContext.context, Rule)
         .join(Rule, Rule.id == Execution.rule_id)
         .outerjoin(ExecutionContext, ExecutionContext.execution_id == Execution.id)
         .where(Execution.id.in_(ids))
         .order_by(Execution.id)
+        .with_for_update(of=Execution, key_share=True)
         .execution_options(populate_existing=True)
     )
     return [Old(row, context or {}, rule) for row, context, rule in rows]
@@ -95,6 +100,8 @@ def _why_not(old: Old, operation: Operation) -> str | None:
     row = old.row
     if old.rule.deleted_at is not None:
         return SENTENCES[Reason.RULE_DELETED]
+    if row.state not in SETTLED:
+        return MOVED
     if row.state is ExecutionState.SUCCEEDED and not operation.is_again:
         return SUCCEEDED
     if row.state is not ExecutionState.SUCCEEDED and row.reason in FINAL:

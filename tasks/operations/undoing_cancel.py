@@ -49,6 +49,9 @@ def undo_cancel(
         NotFound: the session sees no such execution.
         Conflict: it was not cancelled by hand, long ago, or was replayed meanwhile.
     """
+    # First, so that the next statement sees the replay of whoever held it.
+    wanted = select(Execution.id).where(Execution.id == execution_id)
+    session.execute(wanted.with_for_update(key_share=True))
     found = session.execute(
         update(Execution)
         .where(
