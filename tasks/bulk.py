@@ -221,6 +221,42 @@ def insert_many(
     session.execute(statement, parameters(table, rows, varied))
 
 
+def update_many(
+    session: Session, table: Table, rows: Sequence[Mapping[str, Any]]
+) -> None:
+    """Give locked rows new values by their ``id``; the caller commits.
+
+    Unlike ``BulkUpdate`` it takes any columns, also JSON; all rows have the same.
+    """
+    if not rows:
+        return
+    names = tuple(rows[0])
+    if is_postgres(session):
+        varied = tuple({"id": None, **dict.fromkeys(varied_of(rows))})
+        given = parameters(table, rows, varied)
+        sets = {f"{_PREFIX}{name}": value for name, value in given.items()}
+        session.execute(_update_from(table, names, varied), sets)
+        return
+    each = [{f"{_PREFIX}{name}": row[name] for name in names} for row in rows]
+    session.execute(_update_each(table, names), each)
+
+
+@lru_cache
+def _update_from(
+    table: Table, names: tuple[str, ...], varied: tuple[str, ...]
+) -> Update:
+    """Return an UPDATE whose text is the same for any number of rows."""
+    given = from_arrays(table, names, varied, prefix=_PREFIX).subquery("given")
+    new = dict(zip(names, given.c, strict=True))
+    return update(table).where(table.c.id == new.pop("id")).values(new)
+
+
+@lru_cache
+def _update_each(table: Table, names: tuple[str, ...]) -> Update:
+    new = {n: bindparam(f"{_PREFIX}{n}", type_=table.c[n].type) for n in names}
+    return update(table).where(table.c.id == new.pop("id")).values(new)
+
+
 def varied_of(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     """Return the columns that differ from row to row; never none."""
     names = tuple(rows[0])
@@ -247,21 +283,24 @@ def _insert_from(
 
 
 def from_arrays(
-    table: Table, names: tuple[str, ...], varied: tuple[str, ...]
+    table: Table, names: tuple[str, ...], varied: tuple[str, ...], *, prefix: str = ""
 ) -> Select[*tuple[Any, ...]]:
     """Return a SELECT of rows whose ``varied`` columns come as one array each.
 
-    The others have one value for all rows; each parameter has its column's name.
+    The others have one value for all rows; each parameter has its column's name, behind
+    ``prefix``, which an UPDATE needs.
     """
     kinds = {name: table.c[name].type for name in names}
     # Functions that return rows go side by side, row by row, in a list of columns.
-    new = select(*(elements(name, kinds[name]).label(name) for name in varied))
+    new = select(
+        *(elements(f"{prefix}{name}", kinds[name]).label(name) for name in varied)
+    )
     rows = new.subquery("new")
     return select(
         *(
             rows.c[name]
             if name in varied
-            else cast(bindparam(name, type_=kinds[name]), kinds[name])
+            else cast(bindparam(f"{prefix}{name}", type_=kinds[name]), kinds[name])
             for name in names
         )
     )

@@ -15,7 +15,7 @@ from tasks.models import Direction, SuppressionReason
 from tasks.operations.suppressions import suppress
 from tasks.outreach import deeds
 from tasks.outreach.contacts import save_contact
-from tasks.outreach.drafts import take_draft, upload
+from tasks.outreach.drafts import check_draft, take_draft, upload
 from tasks.outreach.engagements import save_engagement
 from tasks.outreach.import_rows import How
 from tasks.outreach.looking import get_engagement
@@ -86,7 +86,7 @@ def _import(session: Session, parish: UUID, now: datetime) -> None:
     file = read_csv(_LIST.encode())
     taken = upload(session, parish, "neighbours.csv", file, SACRISTAN, now=now)
     how = How(agent=_INVITES, filename=taken.filename)
-    take_draft(session, taken.id, how, SACRISTAN, now=now)
+    take_draft(session, check_draft(taken, how), SACRISTAN, now=now)
     file = read_csv(_WAITING.encode())
     upload(session, parish, "choirs.csv", file, SACRISTAN, now=now)
 

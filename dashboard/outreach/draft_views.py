@@ -7,6 +7,7 @@ from uuid import UUID
 
 from flask import flash, redirect, request, url_for
 from flask.typing import ResponseReturnValue
+from sqlalchemy.orm import Session
 
 from dashboard.extensions import db
 from dashboard.filters import plural
@@ -16,6 +17,7 @@ from dashboard.outreach.uploads import uploaded
 from dashboard.outreach.views import bp
 from dashboard.security import actor, require
 from dashboard.web import render
+from tasks.db import reading
 from tasks.errors import InvalidInput, NotFound
 from tasks.models import ContactDraft
 from tasks.outreach import drafts
@@ -47,11 +49,13 @@ def new_import() -> str:
 @bp.post("/imports")
 def upload() -> ResponseReturnValue:
     """Read a file and show what it holds; nothing is imported yet."""
-    form = ContactFileForm()
+    session, form, who = db.session(), ContactFileForm(), actor()
+    # Reading may take a second, and nobody else could write to SQLite meanwhile.
+    session.rollback()
     try:
         congregation_id = form.congregation
         filename, file = uploaded()
-        row = drafts.upload(db.session(), congregation_id, filename, file, actor())
+        row = drafts.upload(session, congregation_id, filename, file, who)
     except InvalidInput as refused:
         db.session.rollback()
         form.refuse(refused)
@@ -70,17 +74,16 @@ def draft(contact_draft_id: UUID) -> str:
 @bp.post("/drafts/<uuid:contact_draft_id>")
 def take_draft(contact_draft_id: UUID) -> ResponseReturnValue:
     """Take a file over; a second yes leads to what the first one did."""
-    session, form = db.session(), HowForm()
+    session, form, who = db.session(), HowForm(), actor()
     try:
-        row = drafts.get_draft(session, contact_draft_id, locked=True)
+        checked = _checked(session, contact_draft_id, form)
+        made = drafts.take_draft(session, checked, who)
     except NotFound:
         done = imports.one(session, contact_draft_id)[0]
         return redirect(url_for(".import_", contact_import_id=done.id), 303)
-    try:
-        how = form.how(row.filename)
-        made = drafts.take_draft(session, contact_draft_id, how, actor())
     except InvalidInput as refused:
         session.rollback()
+        reading(session)
         form.refuse(refused)
         return _page(drafts.get_draft(session, contact_draft_id), form), 422
     session.commit()
@@ -101,6 +104,24 @@ def discard_draft(contact_draft_id: UUID) -> ResponseReturnValue:
         "success",
     )
     return redirect(url_for(".imports_"), 303)
+
+
+def _checked(
+    session: Session, contact_draft_id: UUID, form: HowForm
+) -> drafts.CheckedDraft:
+    """Check a file's rows while others may write.
+
+    Raises:
+        NotFound: it is gone.
+        InvalidInput: the agent's address is wrong.
+        Conflict: no row can be taken.
+    """
+    session.rollback()
+    reading(session)
+    row = drafts.get_draft(session, contact_draft_id)
+    checked = drafts.check_draft(row, form.how(row.filename))
+    session.rollback()
+    return checked
 
 
 def _new_form(form: ContactFileForm) -> str:

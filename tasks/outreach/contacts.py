@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import select
@@ -92,33 +93,33 @@ def contact_of(
     if found is not None:
         return found, False
     known_congregation(session, congregation_id)
-    row = new_contact(congregation_id, address, source, now)
+    row = Contact(**contact_values(congregation_id, address, source, now))
     return ensure(
         session, row, lambda: locked_contact(session, congregation_id, address)
     )
 
 
-def new_contact(
+def contact_values(
     congregation_id: UUID,
     address: str,
     source: ContactSource,
     now: datetime,
     *,
     import_id: UUID | None = None,
-) -> Contact:
-    """Return a contact that is not added yet."""
-    return Contact(
-        id=new_id(),
-        congregation_id=congregation_id,
-        address=address,
-        display_name="",
-        details={},
-        source=source,
-        import_id=import_id,
-        version=1,
-        created_at=now,
-        updated_at=now,
-    )
+) -> dict[str, Any]:
+    """Return what a new contact is made of, by attribute."""
+    return {
+        "id": new_id(),
+        "congregation_id": congregation_id,
+        "address": address,
+        "display_name": "",
+        "details": {},
+        "source": source,
+        "import_id": import_id,
+        "version": 1,
+        "created_at": now,
+        "updated_at": now,
+    }
 
 
 def locked_contact(

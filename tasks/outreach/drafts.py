@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import Select, select
 from sqlalchemy.orm import Session, undefer
 
 from tasks.automation.scope import known_congregation
@@ -17,7 +18,7 @@ from tasks.models.contact import ContactImport
 from tasks.models.contact_list import ContactDraft, ContactImportLines
 from tasks.operations.audit import Actor
 from tasks.outreach.contact_files import ContactFile, checked_rows
-from tasks.outreach.import_rows import How, ListRow
+from tasks.outreach.import_rows import How, Line, ListRow
 from tasks.outreach.importing import shown_name, take_rows
 from tasks.outreach.previewing import Fate, Told, told
 from tasks.saying import in_english, say
@@ -52,17 +53,21 @@ def upload(
     return row
 
 
-def get_draft(
-    session: Session, draft_id: UUID, *, locked: bool = False
-) -> ContactDraft:
+def get_draft(session: Session, draft_id: UUID) -> ContactDraft:
     """Return a list that waits, with what it holds.
 
     Raises:
         NotFound: the session sees none.
     """
-    statement = select(ContactDraft).where(ContactDraft.id == draft_id)
-    statement = statement.options(undefer(ContactDraft.content))
-    row = session.scalar(statement.with_for_update() if locked else statement)
+    return _found(session, _wanted(draft_id).options(undefer(ContactDraft.content)))
+
+
+def _wanted(draft_id: UUID) -> Select[ContactDraft]:
+    return select(ContactDraft).where(ContactDraft.id == draft_id)
+
+
+def _found(session: Session, statement: Select[ContactDraft]) -> ContactDraft:
+    row = session.scalar(statement)
     if row is None:
         raise NotFound(
             "unknown_contact_list",
@@ -74,10 +79,40 @@ def get_draft(
     return row
 
 
+@dataclass(frozen=True, slots=True)
+class CheckedDraft:
+    """A list whose rows were checked, each for itself."""
+
+    id: UUID
+    congregation_id: UUID
+    file: ContactFile
+    how: How
+    rows: Sequence[ListRow | Line]
+    refused: Mapping[int, Told]  # by the row's number
+
+
+def check_draft(draft: ContactDraft, how: How) -> CheckedDraft:
+    """Check the rows of a list that waits, before the transaction that writes.
+
+    It takes most of the time.  What it finds stays true: nobody can change a list that
+    waits, only take it over or throw it away.
+
+    Raises:
+        Conflict: no row can be taken.
+    """
+    file = ContactFile.of_json(draft.content)
+    with in_english():  # what becomes of each row is kept
+        rows = checked_rows(file, enrols=how.agent is not None)
+        wrong = [each for each in rows if isinstance(each, Line)]
+        refused = {line.number: told(file, line) for line in wrong}
+    if len(refused) == len(rows):
+        raise Conflict("nothing_to_import", say("No row of this file can be imported."))
+    return CheckedDraft(draft.id, draft.congregation_id, file, how, rows, refused)
+
+
 def take_draft(
     session: Session,
-    draft_id: UUID,
-    how: How,
+    checked: CheckedDraft,
     actor: Actor,
     *,
     now: datetime | None = None,
@@ -85,24 +120,18 @@ def take_draft(
     """Take a list over, all rows that can be, and forget the file.  Caller commits.
 
     Raises:
-        NotFound: the session sees no such list.
+        NotFound: the list is gone, also when somebody took it since it was checked.
         InvalidInput: the agent's address is wrong.
-        Conflict: no row can be taken, or somebody else makes the same contacts known.
+        Conflict: somebody else makes the same contacts known.
     """
-    draft = get_draft(session, draft_id, locked=True)
-    file = ContactFile.of_json(draft.content)
-    with in_english():  # what becomes of each row is kept
-        read = checked_rows(file, enrols=how.agent is not None)
-    if not any(isinstance(each, ListRow) for each in read):
-        raise Conflict("nothing_to_import", say("No row of this file can be imported."))
-    done = take_rows(
-        session, draft.congregation_id, read, how, actor, import_id=draft.id, now=now
-    )
-    with in_english():
-        lines = [told(file, line) for line in done.lines]
+    draft = _found(session, _wanted(checked.id).with_for_update())
+    of, rows, how = checked.congregation_id, checked.rows, checked.how
+    done = take_rows(session, of, rows, how, actor, import_id=checked.id, now=now)
+    file, refused = checked.file, checked.refused
+    lines = [refused.get(line.number) or told(file, line) for line in done.lines]
     session.add(
         ContactImportLines(
-            congregation_id=draft.congregation_id,
+            congregation_id=of,
             import_id=done.row.id,
             lines=_stored(file.unit, lines),
             created_at=done.row.created_at,
@@ -119,7 +148,7 @@ def discard_draft(session: Session, draft_id: UUID) -> ContactDraft:
     Raises:
         NotFound: the session sees no such list.
     """
-    row = get_draft(session, draft_id, locked=True)
+    row = _found(session, _wanted(draft_id).with_for_update())
     session.delete(row)
     session.flush()
     return row

@@ -14,14 +14,14 @@ from tasks.automation.fields import checked
 from tasks.clock import utcnow
 from tasks.models.base import new_id
 from tasks.models.contact import Contact, ContactSource
-from tasks.models.engagement import Agent, Engagement, WakeState
+from tasks.models.engagement import Agent, Engagement
 from tasks.outreach.agents import agent_of
 from tasks.outreach.campaigns import campaign_of
 from tasks.outreach.checks import ENGAGEMENT, check_quiet, checked_address
 from tasks.outreach.contacts import contact_of
 from tasks.outreach.ensuring import ensure
 from tasks.outreach.looking import locked, locked_engagement, unknown_engagement
-from tasks.outreach.scheduling import look_again, schedule, touch
+from tasks.outreach.scheduling import UNSCHEDULED, look_again, schedule, touch
 from tasks.outreach.versions import Expected, check_version
 
 #: Columns that have another name than their field.
@@ -89,7 +89,7 @@ def enrol(
     """Return an agent's engagement with a contact, and whether it is new."""
     return ensure(
         session,
-        new_engagement(agent, contact, now),
+        Engagement(**engagement_values(agent, contact.id, contact.address, now)),
         lambda: session.scalars(
             locked().where(
                 Engagement.congregation_id == contact.congregation_id,
@@ -100,28 +100,32 @@ def enrol(
     )
 
 
-def new_engagement(
-    agent: Agent, contact: Contact, now: datetime, *, import_id: UUID | None = None
-) -> Engagement:
-    """Return an engagement that is not added yet, without a schedule."""
-    return Engagement(
-        id=new_id(),
-        congregation_id=contact.congregation_id,
-        agent_id=agent.id,
-        contact_id=contact.id,
-        address=contact.address,
-        stage="",
-        details={},
-        revision=0,
-        wake_state=WakeState.IDLE,
-        stop_on_reply=False,
-        outbound_count=0,
-        inbound_count=0,
-        import_id=import_id,
-        version=1,
-        created_at=now,
-        updated_at=now,
-    )
+def engagement_values(
+    agent: Agent,
+    contact_id: UUID,
+    address: str,
+    now: datetime,
+    *,
+    import_id: UUID | None = None,
+) -> dict[str, Any]:
+    """Return what a new engagement without a schedule is made of, by attribute."""
+    return {
+        "id": new_id(),
+        "congregation_id": agent.congregation_id,
+        "agent_id": agent.id,
+        "contact_id": contact_id,
+        "address": address,
+        "stage": "",
+        "details": {},
+        **UNSCHEDULED,
+        "stop_on_reply": False,
+        "outbound_count": 0,
+        "inbound_count": 0,
+        "import_id": import_id,
+        "version": 1,
+        "created_at": now,
+        "updated_at": now,
+    }
 
 
 def know_campaign(

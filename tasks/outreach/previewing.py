@@ -12,12 +12,16 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from tasks.models.contact import Contact
-from tasks.models.engagement import Agent, Engagement
+from tasks.models.engagement import Agent
 from tasks.outreach.checks import NAME_MAX
 from tasks.outreach.contact_files import ContactFile, FileRow, checked_rows
 from tasks.outreach.import_rows import How, Line, ListRow, RowOutcome
-from tasks.outreach.known import known_contacts, known_engagements
+from tasks.outreach.known import (
+    KnownContact,
+    KnownEngagement,
+    known_contacts,
+    known_engagements,
+)
 from tasks.saying import mark, say
 
 
@@ -123,8 +127,8 @@ class _Known:
     """What rows of the file may mean."""
 
     how: How
-    contacts: Mapping[str, Contact]
-    engagements: Mapping[UUID, Engagement]  # by contact
+    contacts: Mapping[str, KnownContact]
+    engagements: Mapping[UUID, KnownEngagement]  # by contact
 
     @classmethod
     def of(
@@ -157,7 +161,7 @@ class _Known:
             fate = Fate.CHANGED
         return Told(source.place, row.address, _name(source), fate, _sentence(changes))
 
-    def _changes(self, contact: Contact, row: ListRow) -> list[str]:
+    def _changes(self, contact: KnownContact, row: ListRow) -> list[str]:
         """Return what changes, in words; what is taken over does the same."""
         found = _differing(contact, row.contact) if self.how.merge else []
         if self.how.agent is None:
@@ -170,7 +174,9 @@ class _Known:
         return found
 
 
-def _differing(row: Contact | Engagement, values: Mapping[str, Any]) -> list[str]:
+def _differing(
+    row: KnownContact | KnownEngagement, values: Mapping[str, Any]
+) -> list[str]:
     return [
         say(_WORDS.get(name, name))
         for name, value in values.items()

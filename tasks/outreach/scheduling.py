@@ -17,6 +17,22 @@ TROUBLE_MAX: Final = 500  # characters
 IS_ARMED: Final[ColumnElement[bool]] = Engagement.wake_state == literal_column(
     f"'{WakeState.ARMED}'"
 )
+#: What a schedule's state says beside the state itself, and how it is when new.
+_NOTHING: Final[Mapping[str, Any]] = {
+    "wake_at": None,
+    "waits_for": None,
+    "passed_because": None,
+    "settled_at": None,
+    "trouble": None,
+}
+
+#: The schedule of an engagement that never had one.
+UNSCHEDULED: Final[Mapping[str, Any]] = {
+    "next_action_at": None,
+    "revision": 0,
+    "wake_state": WakeState.IDLE,
+    **_NOTHING,
+}
 
 
 def touch(row: Engagement, now: datetime) -> None:
@@ -31,12 +47,25 @@ def schedule(row: Engagement, at: datetime | None) -> bool:
     The same instant again is no change, so that a repeated request wakes nobody twice.
     Returns whether it was one.
     """
-    if at == row.next_action_at:
-        return False
-    row.next_action_at = at
-    row.revision += 1
-    _enter(row, WakeState.IDLE if at is None else WakeState.ARMED, wake_at=at)
-    return True
+    changes = rescheduled(row.next_action_at, row.revision, at)
+    for name, value in changes.items():
+        setattr(row, name, value)
+    return bool(changes)
+
+
+def rescheduled(
+    was: datetime | None, revision: int, at: datetime | None
+) -> Mapping[str, Any]:
+    """Return what ``schedule`` changes, by column; nothing when ``was`` is ``at``."""
+    if at == was:
+        return {}
+    return {
+        "next_action_at": at,
+        "revision": revision + 1,
+        "wake_state": WakeState.IDLE if at is None else WakeState.ARMED,
+        **_NOTHING,
+        "wake_at": at,
+    }
 
 
 def wake_again(row: Engagement, now: datetime) -> None:
@@ -111,16 +140,6 @@ def acknowledge(
     )
     n: int = done.rowcount  # type: ignore[attr-defined]  # a cursor result
     return n
-
-
-#: What a schedule's state says beside the state itself, and how it is when new.
-_NOTHING: Final[Mapping[str, Any]] = {
-    "wake_at": None,
-    "waits_for": None,
-    "passed_because": None,
-    "settled_at": None,
-    "trouble": None,
-}
 
 
 def _enter(row: Engagement, state: WakeState, **told: object) -> None:

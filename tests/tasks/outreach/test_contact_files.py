@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session, sessionmaker
 from tasks.db import sessions
 from tasks.errors import Conflict, InvalidInput, NotFound
 from tasks.lanes import janitor
-from tasks.models import Contact, ContactDraft, ContactImportLines
+from tasks.models import Contact, ContactDraft, ContactImport, ContactImportLines
 from tasks.operations.audit import SYSTEM
 from tasks.outreach import drafts
 from tasks.outreach.contact_files import ContactFile
@@ -110,17 +110,17 @@ def _world(make_session: Sessions) -> UUID:
         engagement(session, of, "same@example.org", stage="new")
         of_other = factories.congregation(session, "other")
         engagement(session, of_other, "new@example.org")
-        drafts.take_draft(
-            session,
-            _wait(session, of, _read("email\nalone@example.org")),
-            How(),
-            SYSTEM,
-        )
+        _take(session, _wait(session, of, _read("email\nalone@example.org")), How())
     return of
 
 
 def _wait(session: Session, of: UUID, file: ContactFile) -> UUID:
     return drafts.upload(session, of, "a.json", file, SYSTEM, now=NOW).id
+
+
+def _take(session: Session, waits: UUID, how: How) -> ContactImport:
+    checked = drafts.check_draft(drafts.get_draft(session, waits), how)
+    return drafts.take_draft(session, checked, SYSTEM)
 
 
 def _told(found: Preview) -> dict[int, Fate]:
@@ -140,7 +140,7 @@ def test_what_is_foretold_is_what_becomes_of_each_row(
         foretold = preview(session, of, file, how)
         assert session.scalar(select(func.count()).select_from(Contact)) == before
     with make_session.begin() as session:
-        done = drafts.take_draft(session, waits, how, SYSTEM)
+        done = _take(session, waits, how)
         kept = drafts.lines_of(session, done.id)
     assert kept is not None
     unit, lines = kept
@@ -180,7 +180,7 @@ def test_rows_are_foretold_in_ones_own_language_and_kept_in_english(
             waits = _wait(session, of, _read("email\na@example.org\na@b.org,extra"))
             file = ContactFile.of_json(drafts.get_draft(session, waits).content)
             found = preview(session, of, file, How())
-            done = drafts.take_draft(session, waits, How(), SYSTEM)
+            done = _take(session, waits, How())
             kept = drafts.lines_of(session, done.id)
     finally:
         language.reset(token)
@@ -194,12 +194,12 @@ def test_a_list_is_taken_once_and_only_if_a_row_is_good(make_session: Sessions) 
     with make_session.begin() as session:
         good = _wait(session, of, _read("email\na@example.org"))
         bad = _wait(session, of, _read("email\nnobody"))
-        done = drafts.take_draft(session, good, How(), SYSTEM)
+        done = _take(session, good, How())
         assert (done.id, done.counts) == (good, {"created": 1})
         with pytest.raises(NotFound, match="is gone"):
-            drafts.take_draft(session, good, How(), SYSTEM)
+            _take(session, good, How())
         with pytest.raises(Conflict, match="No row"):
-            drafts.take_draft(session, bad, How(), SYSTEM)
+            _take(session, bad, How())
         drafts.discard_draft(session, bad)
         with pytest.raises(NotFound):
             drafts.get_draft(session, bad)
