@@ -8,6 +8,7 @@ from typing import Final, Literal
 from uuid import UUID
 
 from dashboard.congregations.places import MILLISECOND, Place
+from dashboard.told import told
 from tasks.automation.recipients import named
 from tasks.automation.triggers import TRIGGERS
 from tasks.models import Attempt, Event, Execution, ScheduledJob
@@ -62,7 +63,7 @@ def of_job(row: ScheduledJob, at: datetime) -> Moment:
 def of_execution(row: Execution, at: datetime) -> Moment:
     """Return an execution's moment; its rule must be loaded."""
     place = Place(at, RANKS["execution"], row.id)
-    note = row.error or _sentence(row.reason) or named(row.action, row.recipient)
+    note = told(row.error) or _sentence(row.reason) or named(row.action, row.recipient)
     return Moment(place, "execution", row.id, row.rule.name, row.state, note)
 
 
@@ -75,7 +76,7 @@ def of_attempt(row: Attempt, rule: str) -> Moment:
     status = (
         say("Answered %(code)s.", code=row.status_code) if row.status_code else None
     )
-    note = row.error or status
+    note = told(row.error) or status
     return Moment(place, "attempt", row.execution_id, title, row.outcome, note)
 
 

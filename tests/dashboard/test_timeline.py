@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pytest
 from flask.testing import FlaskClient
-from sqlalchemy import Engine
+from sqlalchemy import Engine, select
 from sqlalchemy.event import listen
 from sqlalchemy.orm import Session
 
@@ -29,12 +29,14 @@ from tasks.models import (
     EpisodeGuest,
     Event,
     Execution,
+    ExecutionState,
     JobState,
     Reason,
     Rule,
     new_id,
 )
 from tasks.operations.audit import Actor, Subject, record
+from tasks.saying import in_language
 from tests.support import factories
 from tests.support.factories import NOW
 from tests.support.statements import statements
@@ -411,3 +413,20 @@ def test_every_list_leads_to_the_story_of_whom_it_names(
         page = as_viewer.get(path).text
         for of_record in ("bookings/b1", "episodes/e1", "guests/g1"):
             assert f'href="/congregations/bonifatius/{of_record}"' in page, path
+
+
+def test_errors_are_told_in_the_language_of_who_reads(
+    begin: Begin, house: UUID
+) -> None:
+    error = "The address answered 503."
+    with begin() as session:
+        made = session.scalars(select(Execution).order_by(Execution.id)).first()
+        assert made is not None
+        made.state, made.error = ExecutionState.FAILED, error
+        attempt(session, made, 3, NOW + 4 * MINUTE, error=error)
+        with in_language("fr"):
+            past = story(session, house).past
+    notes = {each.kind: each.note for each in reversed(past)}
+    said = "L’adresse a répondu 503."
+    assert notes["execution"] == said
+    assert said in [each.note for each in past if each.kind == "attempt"]
