@@ -99,7 +99,8 @@ def _write(
     budget = fresh if found is None else found
     budget.per_mille, budget.seconds = promise.per_mille, promise.seconds
     budget.by_mail = promise.by_mail
-    budget.warned_at, budget.updated_at = None, now
+    # Of another promise nobody was told anything yet.
+    budget.warned_at, budget.broken_at, budget.updated_at = None, None, now
     session.add(budget)
     session.flush()
 

@@ -27,6 +27,8 @@ WARN_FROM: Final = 0.75
 #: … if at least so many began within the window: one of three says little.
 COUNTED_MIN: Final = 20
 
+_HOUR: Final = timedelta(hours=1)
+
 Budget = RuleBudget | LaneBudget
 
 
@@ -76,7 +78,7 @@ def burns(
     lanes = [each for each in budgets if isinstance(each, LaneBudget)]
     found: defaultdict[UUID | str, list[Burn]] = defaultdict(list)
     for window, span in WINDOWS.items():
-        since = _hour(now) - span
+        since = _hour(now) - span + _HOUR  # this hour counts, as in charts
         waits: dict[UUID | str, Counter[int]] = {}
         if rules:
             waits |= _of_rules(session, [each.rule_id for each in rules], since)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -16,7 +16,7 @@ from tasks.operations.admin_mails import Telling, Words, mail_admins
 from tasks.rollups.burning import Budget, Burn, burns, key_of
 from tasks.saying import say
 
-#: Budgets looked at in one sweep; those that were looked at least lately come first.
+#: Budgets that are looked at together; people set them, by the dozen.
 LOOKED_MAX: Final = 200
 #: What was told stays told for so long, however a budget goes up and down.
 QUIET_FOR: Final = timedelta(hours=6)
@@ -30,12 +30,31 @@ def look_at_budgets(session: Session, now: datetime) -> int:
     Returns how many were newly marked.  Costs one look into two small tables where
     nobody has set a budget.  Caller commits.
     """
-    budgets: list[Budget] = [
-        *session.scalars(select(RuleBudget).limit(LOOKED_MAX)),
-        *session.scalars(select(LaneBudget).limit(LOOKED_MAX)),
-    ]
-    found = burns(session, budgets, now) if budgets else {}
-    return sum(_mark(session, each, found[key_of(each)], now) for each in budgets)
+    n_marked = 0
+    for budgets in _budgets(session):
+        found = burns(session, budgets, now)
+        n_marked += sum(
+            _mark(session, each, found[key_of(each)], now) for each in budgets
+        )
+    return n_marked
+
+
+def _budgets(session: Session) -> Iterator[Sequence[Budget]]:
+    """Yield all budgets, ``LOOKED_MAX`` at a time; deleted rules promise nothing."""
+    if lanes := session.scalars(select(LaneBudget)).all():
+        yield lanes
+    rules = (
+        select(RuleBudget)
+        .join(Rule, Rule.id == RuleBudget.rule_id)
+        .where(Rule.deleted_at.is_(None))
+        .order_by(RuleBudget.rule_id)
+        .limit(LOOKED_MAX)
+    )
+    some = session.scalars(rules).all()
+    while some:
+        yield some
+        after = RuleBudget.rule_id > some[-1].rule_id
+        some = session.scalars(rules.where(after)).all()
 
 
 def _mark(

@@ -9,6 +9,8 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session, sessionmaker
 
+from dashboard.charts import series
+from dashboard.charts.periods import PERIODS
 from dashboard.operators.models import operator_congregations
 from tasks.errors import InvalidInput, NotFound
 from tasks.lanes import rollups
@@ -25,7 +27,12 @@ from tasks.operations.budgets import Promise, set_lane_budget, set_rule_budget
 from tasks.rollups.adding import add
 from tasks.rollups.burning import burns
 from tasks.rollups.counting import Place
-from tasks.rollups.warning import BETWEEN, QUIET_FOR
+from tasks.rollups.warning import (
+    BETWEEN,
+    LOOKED_MAX,
+    QUIET_FOR,
+    look_at_budgets,
+)
 from tests.support import factories
 from tests.support.factories import NOW
 from tests.support.fakes import FakePost, bench
@@ -171,6 +178,56 @@ def test_without_mails_it_is_marked_and_nobody_is_told(
         set_rule_budget(session, rule, MINUTE, ANNA, now=NOW + BETWEEN)
     _sweep(make_session, NOW + BETWEEN)
     assert [mail.path for mail in _mails(make_session)] == [f"/rules/{rule}"]
+
+
+def test_another_promise_breaks_anew(make_session: Sessions) -> None:
+    rule = _rule(make_session)
+    with make_session.begin() as session:
+        operator(session, "ada@example.org", "admin")
+        _waited(session, rule, NOW, 88, 12)
+    _sweep(make_session)
+    with make_session.begin() as session:
+        set_rule_budget(session, rule, Promise(900, 60), ANNA, now=NOW)
+        set_lane_budget(session, "executions", "Executions", None, ANNA, now=NOW)
+        _waited(session, rule, NOW, 34, 0)  # 12 of 134: 90 % of it
+    _sweep(make_session, NOW + BETWEEN)
+    with make_session.begin() as session:
+        _waited(session, rule, NOW, 0, 6)
+    _sweep(make_session, NOW + 2 * BETWEEN)
+    told = [m.subject for m in _mails(make_session) if m.path == f"/rules/{rule}"]
+    assert ["more often than promised" in each for each in told] == [True, False, True]
+
+
+def test_of_deleted_rules_nobody_is_told(make_session: Sessions) -> None:
+    rule = _rule(make_session)
+    with make_session.begin() as session:
+        operator(session, "ada@example.org", "admin")
+        _waited(session, rule, NOW, 0, 100)
+        session.get_one(Rule, rule).deleted_at = NOW
+    _sweep(make_session)
+    assert [mail.path for mail in _mails(make_session)] == ["/lanes/executions#budget"]
+
+
+def test_every_budget_is_looked_at(make_session: Sessions) -> None:
+    with make_session.begin() as session:
+        tenant = factories.congregation(session)
+        for n in range(LOOKED_MAX + 1):
+            rule = factories.rule(session, tenant, name=f"Rule {n}").id
+            set_rule_budget(session, rule, MINUTE, ANNA, now=NOW)
+            _waited(session, rule, NOW, 0, 20)
+    with make_session.begin() as session:
+        assert look_at_budgets(session, NOW) == LOOKED_MAX + 1
+
+
+def test_a_day_is_the_day_that_charts_show(make_session: Sessions) -> None:
+    rule = _rule(make_session)
+    with make_session.begin() as session:
+        for hours in (0, 23, 24):
+            _waited(session, rule, NOW - timedelta(hours=hours), 10, 0)
+        budget = session.get_one(RuleBudget, rule)
+        day, _ = burns(session, [budget], NOW)[rule]
+        shown = series.of_rule(session, rule, PERIODS["24h"], NOW).whole
+        assert day.n == shown.n_timed(Measure.WAIT) == 20
 
 
 def test_a_few_late_ones_alarm_nobody(make_session: Sessions) -> None:
