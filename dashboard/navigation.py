@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
-from flask import Flask, request, url_for
+from flask import Flask, current_app, render_template, request, url_for
+from markupsafe import Markup
 
 from dashboard.security import RoleWord, may
 from dashboard.shortcuts import LETTERS, ON_A_PAGE
-from tasks.saying import mark
+from tasks.saying import language, mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,8 @@ SECTIONS: Final = (
     Section("audit.index", "Audit", "journal-text", group=SETTINGS),
 )
 
+#: Stands in the drawn list where the saved views go.
+_VIEWS: Final = Markup("<!-- views -->")
 #: Blueprint -> the section to which its pages belong.
 _OF_PAGES: Final = {section.blueprint: section for section in SECTIONS}
 
@@ -75,6 +79,35 @@ _OF_PAGES: Final = {section.blueprint: section for section in SECTIONS}
 def sections() -> Sequence[Section]:
     """Return the sections that who is logged in may open."""
     return [section for section in SECTIONS if may(section.role)]
+
+
+def section_list() -> tuple[Markup, Markup]:
+    """Return the menu's list, before and after the saved views of who looks."""
+    drawn = _draw("layouts/_sections.html", request.blueprint, request.root_path)
+    before, _, after = drawn.partition(_VIEWS)
+    return before, after
+
+
+def keys_dialog() -> Markup:
+    """Return the dialog that says what keys do."""
+    return _draw("layouts/_keys.html")
+
+
+def _draw(template: str, *page: str | None) -> Markup:
+    draw = _drawn.__wrapped__ if current_app.debug else _drawn
+    return draw(template, tuple(sections()), language.get(), page)
+
+
+@lru_cache(maxsize=256)
+def _drawn(
+    template: str,
+    shown: Sequence[Section],
+    _language: str,
+    _page: tuple[str | None, ...],  # what else it depends on
+) -> Markup:
+    """Draw it once for all who see the same: it took a tenth of every page."""
+    drawn = render_template(template, sections=shown, views=_VIEWS)
+    return Markup(drawn)  # noqa: S704  # a template of ours
 
 
 def is_current(section: Section) -> bool:
@@ -91,7 +124,8 @@ def section_url(congregation: str) -> str:
 def init_app(app: Flask) -> None:
     """Let layouts draw the navigation."""
     app.jinja_env.globals.update(
-        sections=sections,
+        section_list=section_list,
+        keys_dialog=keys_dialog,
         is_current=is_current,
         section_url=section_url,
         shortcuts=ON_A_PAGE,
