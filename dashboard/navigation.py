@@ -10,7 +10,8 @@ from typing import Final
 from flask import Flask, current_app, render_template, request, url_for
 from markupsafe import Markup
 
-from dashboard.security import RoleWord, may
+from dashboard.operators.models import RoleName
+from dashboard.security import RoleWord, current_operator, may
 from dashboard.shortcuts import LETTERS, ON_A_PAGE
 from tasks.saying import language, mark
 
@@ -78,7 +79,12 @@ _OF_PAGES: Final = {section.blueprint: section for section in SECTIONS}
 
 def sections() -> Sequence[Section]:
     """Return the sections that who is logged in may open."""
-    return [section for section in SECTIONS if may(section.role)]
+    return _open_to(current_operator().role) if may("viewer") else ()
+
+
+@lru_cache
+def _open_to(role: RoleName) -> Sequence[Section]:
+    return tuple(each for each in SECTIONS if role.covers(RoleName(each.role)))
 
 
 def section_list() -> tuple[Markup, Markup]:
@@ -95,7 +101,7 @@ def keys_dialog() -> Markup:
 
 def _draw(template: str, *page: str | None) -> Markup:
     draw = _drawn.__wrapped__ if current_app.debug else _drawn
-    return draw(template, tuple(sections()), language.get(), page)
+    return draw(template, sections(), language.get(), page)
 
 
 @lru_cache(maxsize=256)

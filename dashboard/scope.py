@@ -19,6 +19,8 @@ from tasks.models import Congregation
 _CHOSEN: Final = "congregation"
 #: The switcher lists this many; the congregations page lists all of them.
 SWITCHER_MAX: Final = 100
+#: Made once: every page asks.
+_BY_NAME: Final = select(Congregation).order_by(Congregation.name).limit(SWITCHER_MAX)
 
 
 def current_congregations() -> Sequence[Congregation]:
@@ -29,8 +31,7 @@ def current_congregations() -> Sequence[Congregation]:
     if "congregations" not in g:
         database = db.session()
         set_scope(database, g.allowed)
-        statement = select(Congregation).order_by(Congregation.name)
-        g.congregations = database.scalars(statement.limit(SWITCHER_MAX)).all()
+        g.congregations = database.scalars(_BY_NAME).all()
         set_scope(database, g.scope)
     found: Sequence[Congregation] = g.congregations
     return found

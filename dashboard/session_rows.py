@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.orm import Session
 
 from dashboard.operators.models import OperatorSession
@@ -20,6 +20,13 @@ ABSOLUTE: Final = timedelta(days=7)
 ANONYMOUS: Final = timedelta(hours=1)
 
 
+#: Made once: every request asks.
+_LIVING: Final = select(OperatorSession).where(
+    OperatorSession.digest == bindparam("digest"),
+    OperatorSession.expires_at > bindparam("now"),
+)
+
+
 def digest_of(secret: str) -> str:
     """Return what the database keeps in place of a random secret."""
     return hashlib.sha256(secret.encode()).hexdigest()
@@ -27,12 +34,7 @@ def digest_of(secret: str) -> str:
 
 def load(session: Session, cookie: str, now: datetime) -> OperatorSession | None:
     """Return the session that belongs to a cookie; None when it has ended."""
-    return session.scalar(
-        select(OperatorSession).where(
-            OperatorSession.digest == digest_of(cookie),
-            OperatorSession.expires_at > now,
-        )
-    )
+    return session.scalar(_LIVING, {"digest": digest_of(cookie), "now": now})
 
 
 def add(

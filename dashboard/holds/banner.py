@@ -12,7 +12,7 @@ from tasks.clock import utcnow
 
 def hold_banner() -> tuple[list[queries.Line], str]:
     """Return the first of what is held, and how many more there are; one query."""
-    lines = queries.active_lines(db.session(), utcnow(), queries.ACTIVE_MAX)
+    lines = queries.active_lines(db.session(), utcnow())
     more = len(lines) - queries.BANNER_MAX
     return lines[: queries.BANNER_MAX], number(more) if more > 0 else ""
 

@@ -8,12 +8,13 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, select
+from sqlalchemy import ColumnElement, Select, bindparam, select
 from sqlalchemy.orm import Session
 
 from dashboard.executions.lines import Line as Execution
 from dashboard.executions.queries import by_ids
 from dashboard.paging import Page, paginate
+from tasks.db import Scope, scope_of
 from tasks.holds.finding import holds_now, in_words, is_active, seen_by
 from tasks.holds.plans import Outlook, held_by, n_waiting, outlook
 from tasks.lane import COUNT_CAP
@@ -74,13 +75,20 @@ _LINES: Final[Select[*tuple[Any, ...]]] = (
     .outerjoin(Congregation, Congregation.id == Hold.congregation_id)
     .outerjoin(Rule, Rule.id == Hold.rule_id)
 )
+_ACTIVE: Final = (
+    _LINES.where(holds_now(bindparam("now"))).order_by(Hold.id).limit(ACTIVE_MAX)
+)
 
 
-def active_lines(session: Session, now: datetime, limit: int) -> list[Line]:
-    """Return what is held now, of the congregations that are seen; oldest first."""
-    wanted = _LINES.where(holds_now(now), seen_by(session))
-    rows = session.execute(wanted.order_by(Hold.id).limit(limit))
-    return [Line(*row) for row in rows]
+def active_lines(session: Session, now: datetime) -> list[Line]:
+    """Return what is held now, of the congregations that are seen; oldest first.
+
+    At most ``ACTIVE_MAX``.
+    """
+    seen = _ACTIVE
+    if scope_of(session) is not Scope.EVERY:
+        seen = _ACTIVE.where(seen_by(session))
+    return [Line(*row) for row in session.execute(seen, {"now": now})]
 
 
 def ended(

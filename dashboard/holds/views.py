@@ -52,7 +52,7 @@ def index() -> str:
     limit = current_app.config["CARILLON"].page_size
     return render(
         "holds/list.html",
-        lines=queries.active_lines(session, now, queries.ACTIVE_MAX),
+        lines=queries.active_lines(session, now),
         page=queries.page(session, form.conditions(now), now, cursor, limit),
         form=form,
     )

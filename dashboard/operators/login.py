@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import Final
+from typing import Any, Final
 
 from flask import Flask, Response, abort, make_response, request
 from flask_security import (
@@ -15,6 +15,8 @@ from flask_security import (
 )
 from flask_security import views as security_views
 from flask_security.utils import validate_redirect_url
+from sqlalchemy import bindparam, select
+from sqlalchemy.orm import joinedload
 
 from dashboard.config import PASSWORD_MAX
 from dashboard.extensions import db, limiter
@@ -117,11 +119,34 @@ def _not_here() -> Response:
     abort(404)
 
 
+#: Made once: every request asks who it is.
+_BY_SESSION: Final = (
+    select(Operator)
+    .options(joinedload(Operator.roles))
+    .where(Operator.fs_uniquifier == bindparam("fs_uniquifier"))
+)
+
+
+class OperatorStore(SQLAlchemyUserDatastore):  # type: ignore[misc]  # it has no types
+    """The extension's way to operators."""
+
+    def find_user(
+        self,
+        case_insensitive: bool = False,  # the extension's
+        **kwargs: Any,  # noqa: ANN401  # one column and its value
+    ) -> Operator | None:
+        """Return the operator who has the value."""
+        if kwargs.keys() == {"fs_uniquifier"} and not case_insensitive:
+            return db.session.scalar(_BY_SESSION, kwargs)
+        found: Operator | None = super().find_user(case_insensitive, **kwargs)
+        return found
+
+
 def init_app(app: Flask) -> None:
     """Add login, logout and the change of one's password."""
     security = Security(
         app,
-        SQLAlchemyUserDatastore(db, Operator, Role),
+        OperatorStore(db, Operator, Role),
         login_form=OperatorLoginForm,
         password_util_cls=OperatorPasswords,
     )

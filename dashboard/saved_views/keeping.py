@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, func, or_, select
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Select,
+    and_,
+    bindparam,
+    func,
+    or_,
+    select,
+)
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -39,14 +49,18 @@ class Wish:
 
 def seen_by(operator: Operator) -> ColumnElement[bool]:
     """Return what makes a view one that an operator sees within the session's scope."""
+    return _seen_by(operator.role, operator.id)
+
+
+def _seen_by(
+    role: RoleName, owner_id: UUID | BindParameter[UUID]
+) -> ColumnElement[bool]:
     for_them = or_(
         SavedView.congregation_id.is_(None),
         SavedView.congregation_id.in_(select(Congregation.id)),
     )
-    mine = SavedView.owner_id == operator.id
-    hidden = [
-        word for word, of in SEARCHED.items() if not operator.role.covers(_role(of))
-    ]
+    mine = SavedView.owner_id == owner_id
+    hidden = [word for word, of in SEARCHED.items() if not role.covers(_role(of))]
     is_open = SavedView.list_name.not_in(hidden)
     return and_(is_open, or_(mine, and_(SavedView.is_shared, for_them)))
 
@@ -59,11 +73,18 @@ def visible(
     session: Session, operator: Operator, limit: int, list_name: str | None = None
 ) -> Sequence[SavedView]:
     """Return the views that an operator sees, by list and name."""
-    statement = select(SavedView).where(seen_by(operator))
-    if list_name is not None:
-        statement = statement.where(SavedView.list_name == list_name)
+    wanted = _visible(operator.role, limit, of_list=list_name is not None)
+    sets = {"owner_id": operator.id, "list_name": list_name}
+    return session.scalars(wanted, sets).all()
+
+
+@lru_cache  # roles and limits are few, and every page asks
+def _visible(role: RoleName, limit: int, *, of_list: bool) -> Select[SavedView]:
+    statement = select(SavedView).where(_seen_by(role, bindparam("owner_id")))
+    if of_list:
+        statement = statement.where(SavedView.list_name == bindparam("list_name"))
     order = (SavedView.list_name, SavedView.name, SavedView.id)
-    return session.scalars(statement.order_by(*order).limit(limit)).all()
+    return statement.order_by(*order).limit(limit)
 
 
 def may_change(operator: Operator, view: SavedView) -> bool:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, or_, select, true
+from sqlalchemy import BindParameter, ColumnElement, and_, or_, select, true
 from sqlalchemy.orm import Session
 
 from tasks.db import Scope, scope_of
@@ -51,7 +51,7 @@ def is_active(row: Hold, now: datetime) -> bool:
     return row.lifted_at is None and (row.until is None or row.until > now)
 
 
-def holds_now(now: datetime) -> ColumnElement[bool]:
+def holds_now(now: datetime | BindParameter[datetime]) -> ColumnElement[bool]:
     """Return what makes a hold one that holds."""
     is_open = or_(Hold.until.is_(None), Hold.until > now)
     return and_(Hold.lifted_at.is_(None), is_open)
