@@ -38,6 +38,17 @@ _SENTENCES: Final = (
     mark("The mail server at %(place)s cannot be reached (%(why)s)."),
     mark("The mail could not be put together: %(why)s"),
     mark("It ended with an error in the program, see the worker's log."),
+    mark("The worker did not come back."),
+    mark("The worker vanished before the effect began."),
+    mark("The worker vanished after the effect began; whether it arrived is unknown."),
+    mark("The worker vanished while it was sending; it may have arrived."),
+    mark(
+        "The same piece failed %(n)s times; the runs of the lane “operations” say why. "
+        "Nothing of that piece was changed."
+    ),
+    mark("Waits for its turn: the rule acts at most %(n)s times in %(span)s minutes."),
+    mark("Waits for %(host)s, which does not answer."),
+    mark("Held by %(who)s: %(reason)s"),
     mark("%(place)s cannot be reached (%(why)s)."),
     mark("%(place)s cannot be reached."),
     mark("%(place)s did not answer within %(seconds)s seconds."),

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 import smtplib
 import socket
 import ssl
 from collections.abc import Iterator
+from types import ModuleType
 
 import pytest
 
 from dashboard.told import told
 from tasks.automation.actions.base import Done
+from tasks.holds.looking import Active
+from tasks.lanes import operations, rescue
+from tasks.models import new_id
 from tasks.outbound.answers import Answer, judge
 from tasks.outbound.deadline import Deadline
 from tasks.outbound.smtp import MailServer
 from tasks.outbound.troubles import sentence_for
 from tasks.saying import language
+from tasks.webhooks import rescuing
 from tests.conftest import NOW
 
 NBSP = "\N{NO-BREAK SPACE}"
@@ -63,6 +70,25 @@ def test_troubles_with_mail_servers_are_told(error: Exception, said: str) -> Non
 
     assert told(sentence).startswith("Le serveur de messagerie mail.example.org:2525")
     assert told(sentence).endswith(said)
+
+
+def test_what_the_engine_says_of_waiting_is_told() -> None:
+    hold = Active(new_id(), None, None, None, "Timeout", "anna@b.example", NOW, None)
+    assert told(hold.sentence) == f"Retenue par anna@b.example{NBSP}: Timeout"
+    assert told("Waits for a.example, which does not answer.").startswith("Attend a.")
+    turn = "Waits for its turn: the rule acts at most 3 times in 5 minutes."
+    assert told(turn).endswith("au plus 3 fois en 5 minutes.")
+
+
+@pytest.mark.parametrize("module", [rescue, rescuing, operations])
+def test_what_became_of_a_worker_is_told(module: ModuleType) -> None:
+    """Looks for the sentences where they are written, so that none is reworded."""
+    text = re.sub(r'"\s+f?"', "", inspect.getsource(module))
+    text = text.replace("{TRIES_MAX}", "5")
+    found = re.findall(r'"(The (?:worker (?:did|vanished)|same piece) [^"]+\.)"', text)
+    assert found
+    for sentence in found:
+        assert told(sentence) != sentence
 
 
 def test_what_a_server_said_itself_stays_as_it_is() -> None:
