@@ -11,7 +11,7 @@ from uuid import UUID
 from flask import Blueprint, current_app, request
 
 from dashboard.agenda import queries
-from dashboard.agenda.week import Week
+from dashboard.agenda.week import YEARS, Week
 from dashboard.extensions import db
 from dashboard.overview.ahead import hours_of_day
 from dashboard.web import render
@@ -80,8 +80,8 @@ def _hours(args: Mapping[str, str]) -> queries.Span | None:
         return None
     try:
         since, until = (datetime.fromisoformat(args[name]) for name in _ENDS)
-        is_told = since.tzinfo is not None and until.tzinfo is not None
-        if is_told and timedelta(0) < until - since <= _SPAN_MAX:
+        is_known = since.tzinfo is not None and since.year in YEARS
+        if is_known and timedelta(0) < until - since <= _SPAN_MAX:
             return since.astimezone(UTC), until.astimezone(UTC)
     except (KeyError, ValueError, TypeError, OverflowError) as error:
         raise _bad_hours() from error

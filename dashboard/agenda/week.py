@@ -16,7 +16,7 @@ HOUR: Final = timedelta(hours=1)
 #: How dark an hour may be: 0 is nothing, the last is as full as the fullest.
 LEVELS: Final = 5
 #: Weeks that can be asked for: others are slips of the keyboard.
-_YEARS: Final = range(1970, 3000)
+YEARS: Final = range(1970, 3000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ def _day(text: str) -> date:
         day = date.fromisoformat(text)
     except ValueError as error:
         raise _bad() from error
-    if day.year not in _YEARS:
+    if day.year not in YEARS:
         raise _bad()
     return day
 

@@ -83,6 +83,7 @@ def test_the_grid_is_as_dark_as_an_hour_is_full() -> None:
         "since=2026-03-10T12:00Z&until=2026-03-10T12:00Z",
         "since=2026-03-10T12:00Z&until=2026-03-12T12:00Z",
         "since=0001-01-01T00:00%2B14:00&until=0001-01-01T00:00Z",
+        "since=0001-01-02T00:00Z&until=0001-01-02T01:00Z",  # no clock can tell it
     ],
 )
 def test_an_address_that_cannot_be_read_says_so(as_viewer: Browser, query: str) -> None:
