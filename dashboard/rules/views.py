@@ -13,7 +13,7 @@ from dashboard.charts import panel, series
 from dashboard.extensions import db
 from dashboard.filters import plural
 from dashboard.rules import history, queries, switching
-from dashboard.rules.fate import fate
+from dashboard.rules.fate import SPAN, fate
 from dashboard.rules.filters import RuleFilterForm
 from dashboard.rules.limits import limits, looped_at
 from dashboard.rules.oldest import oldest_waiting
@@ -81,6 +81,7 @@ def detail(rule_id: UUID) -> str:
         counted_max=queries.COUNTED_MAX,
         day_ago=now - queries.DAY,
         week_ago=now - queries.WEEK,
+        month_ago=now - SPAN,
         n_jobs=n_jobs,
         n_outdated=history.n_outdated(session, row.rule),
         n_executions=n_executions,

@@ -90,8 +90,12 @@ def test_the_list_counts_what_fired_lately(
     page = as_operator.get(path)
     assert "Failed in 7 days 2" in words(page)
     # What is counted is what the link leads to.
-    links = [*soup(page).select(".tiles a")[:3], row.select_one("a.failures")]
-    for link, n in zip(links, (1, 3, 2, 2), strict=True):
+    links = [
+        *soup(page).select(".tiles a")[:3],
+        soup(page).select_one("[aria-labelledby=fate-heading] dd a"),
+        row.select_one("a.failures"),
+    ]
+    for link, n in zip(links, (1, 3, 2, 3, 2), strict=True):
         assert link is not None
         listed = soup(as_operator.get(str(link["href"])))
         assert len(listed.select("tr[id^=execution-]")) == n, link
