@@ -7,11 +7,12 @@ import binascii
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Any, Final, Generic, Literal, TypeVar, TypeVarTuple, overload
 from uuid import UUID
 
 from sqlalchemy import (
+    BigInteger,
     ColumnElement,
     Integer,
     Row,
@@ -162,7 +163,13 @@ def _decode(cursor: str, keys: Sequence[Any]) -> tuple[Side, tuple[Any, ...]]:
         if side not in ("after", "before") or len(texts) != len(keys):
             raise _bad_cursor()
         values = [_typed(text, key) for text, key in zip(texts, keys, strict=True)]
-    except (ValueError, TypeError, AttributeError, binascii.Error) as error:
+    except (
+        ValueError,
+        TypeError,
+        AttributeError,
+        OverflowError,
+        binascii.Error,
+    ) as error:
         raise _bad_cursor() from error
     return side, tuple(values)
 
@@ -176,14 +183,23 @@ def _typed(value: object, key: Key) -> object:
         moment = datetime.fromisoformat(str(value))
         if moment.tzinfo is None:
             raise ValueError("a cursor's instants are aware")
-        return moment
+        return moment.astimezone(UTC)
     if kind is date:
         return date.fromisoformat(str(value))
     if kind is UUID:
         return UUID(str(value))
     if not isinstance(value, kind):
         raise TypeError(f"{value!r} is no {kind.__name__}")
+    _refuse_untakeable(value, is_big=isinstance(column_type, BigInteger))
     return value
+
+
+def _refuse_untakeable(value: object, *, is_big: bool) -> None:
+    """Raise ``ValueError`` for numbers and texts that no column can have."""
+    if isinstance(value, int) and value.bit_length() > (63 if is_big else 31):
+        raise ValueError("no such column has so high a number")
+    if isinstance(value, str) and b"\0" in value.encode():  # half a character raises
+        raise ValueError("no database of ours takes NUL")
 
 
 def _bad_cursor() -> InvalidInput:

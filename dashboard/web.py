@@ -15,13 +15,24 @@ from pathlib import Path
 from typing import Any, Final
 
 import flask_bootstrap
-from flask import Flask, Response, current_app, g, render_template, request, url_for
+from flask import (
+    Flask,
+    Response,
+    abort,
+    current_app,
+    g,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
 from flask.templating import Environment
 from jinja2.ext import Extension
 from markupsafe import Markup
 from werkzeug.exceptions import HTTPException
 
 from dashboard.extensions import db
+from dashboard.paging import Page
 from tasks.db import end_reading, reading
 
 logger = logging.getLogger(__name__)
@@ -75,8 +86,13 @@ def is_htmx() -> bool:
 def render(template: str, *, fragment: str | None = None, **values: object) -> str:
     """Return a page; for htmx only its ``fragment``, if it has one.
 
-    The page includes the same fragment, so neither is written twice.
+    The page includes the same fragment, so neither is written twice.  A page of a list
+    whose rows are gone by now leads to the list's start: what it said of an empty list
+    would not be so.
     """
+    is_gone = isinstance(page := values.get("page"), Page) and not page.rows
+    if is_gone and request.method in READS and "cursor" in request.args:
+        abort(redirect(url_with(cursor=None), 303))
     if fragment is not None and is_htmx():
         return render_template(fragment, **values)
     return render_template(template, **values)

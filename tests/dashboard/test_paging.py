@@ -1,15 +1,18 @@
 from __future__ import annotations
 
+import base64
+import json
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from sqlalchemy import select
-from sqlalchemy.orm import Session, sessionmaker
+from sqlalchemy.orm import InstrumentedAttribute, Session, sessionmaker
 
 from dashboard.paging import Page, paginate
 from tasks.errors import InvalidInput
-from tasks.models import Congregation
+from tasks.models import Congregation, new_id
 from tests.conftest import NOW
 
 NEWEST_FIRST = (Congregation.created_at.desc(), Congregation.id.desc())
@@ -88,5 +91,27 @@ def test_a_cursor_that_is_none_of_ours_is_refused(
 ) -> None:
     with pytest.raises(InvalidInput) as caught:
         page(session, cursor)
+
+    assert caught.value.code == "bad_cursor"
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        (Congregation.name, "St\0Mary"),
+        (Congregation.name, "\ud800"),
+        (Congregation.contact_daily_cap, 2**31),
+        (Congregation.contact_daily_cap, -(10**30)),
+        (Congregation.created_at, "0001-01-01T00:00:00+14:00"),
+        (Congregation.created_at, "9999-12-31T23:59:59-12:00"),
+    ],
+)
+def test_a_cursor_that_no_database_takes_is_refused(
+    session: Session, column: InstrumentedAttribute[Any], value: str | int
+) -> None:
+    told = json.dumps(["after", value, str(new_id())]).encode()
+    cursor = base64.urlsafe_b64encode(told).decode()
+    with pytest.raises(InvalidInput) as caught:
+        paginate(session, select(Congregation), (column, Congregation.id), cursor, 3)
 
     assert caught.value.code == "bad_cursor"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from html import unescape
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -12,7 +13,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import Engine
 
 from tasks.clock import utcnow
-from tests.dashboard.executions.conftest import FAILED, S, state_of
+from tests.dashboard.executions.conftest import FAILED, S, ids_of, state_of
 
 
 def test_one_press_retries_once(
@@ -23,6 +24,23 @@ def test_one_press_retries_once(
         answer = as_operator.post(f"/executions/{id_}/retry", follow_redirects=True)
         assert sentence in answer.text
     assert state_of(sqlite_engine, id_) == S.PENDING
+
+
+def test_a_button_on_the_last_page_leads_back_to_rows_that_are_there(
+    as_operator: FlaskClient, add: Callable[..., UUID]
+) -> None:
+    oldest, *_others = [add(**FAILED) for _ in range(51)]
+    first = as_operator.get("/executions/?state=failed").text
+    last = re.search(r'href="([^"]*cursor=[^"]*)"', first)
+    assert last
+    url = f"http://localhost{unescape(last[1])}"
+    assert ids_of(as_operator.get(url).text) == [str(oldest)]
+    answer = as_operator.post(
+        f"/executions/{oldest}/retry", headers={"Referer": url}, follow_redirects=True
+    )
+    assert "Queued for another try." in answer.text
+    assert answer.request.full_path == "/executions/?state=failed"
+    assert len(ids_of(answer.text)) == 50
 
 
 def test_a_button_leads_back_to_the_list_that_it_stood_in(
