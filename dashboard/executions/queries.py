@@ -13,7 +13,6 @@ from sqlalchemy.orm import Session
 
 from dashboard.deeds import deeds
 from dashboard.executions.lines import Line, lines
-from dashboard.executions.stopped import stopped
 from dashboard.executions.tries import Try, tries
 from dashboard.paging import Page, named, paginate
 from dashboard.suppressions.queries import REASONS
@@ -35,6 +34,7 @@ from tasks.models import (
 )
 from tasks.models.base import born_from
 from tasks.models.execution import SETTLED
+from tasks.operations.allowing import stopped, why_not_allowed
 from tasks.operations.bulk import count
 from tasks.operations.matching import Matching, narrow, searched
 from tasks.operations.undoing_cancel import can_undo
@@ -67,6 +67,12 @@ class Detail:
     def why_stopped(self) -> str:
         """Why the recipient gets no mails; only asked for where they get none."""
         return say(REASONS[self.stopped.reason]) if self.stopped else ""
+
+    @property
+    def why_not_allowed(self) -> str | None:
+        """Why the recipient cannot be allowed mails from here; None: they can."""
+        entry = self.stopped
+        return why_not_allowed(self.line.execution, entry) if entry else None
 
     @property
     def is_editable(self) -> bool:

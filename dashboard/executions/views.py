@@ -23,6 +23,7 @@ from dashboard.web import render
 from tasks.clock import utcnow
 from tasks.errors import Conflict
 from tasks.models import ExecutionState
+from tasks.operations.allowing import allow_and_retry as allow_retry
 from tasks.operations.executions import cancel_execution, retry_execution
 from tasks.operations.single import Answer
 from tasks.operations.undoing_cancel import undo_cancel
@@ -116,6 +117,26 @@ def retry(execution_id: UUID) -> ResponseReturnValue:
         flash(say("It is queued already."), "info")
     db.session.commit()
     return back(".detail", execution_id=execution_id)
+
+
+@bp.post("/<uuid:execution_id>/allow-and-retry")
+def allow_and_retry(execution_id: UUID) -> ResponseReturnValue:
+    """Let the recipient have mails again, and queue this one once more."""
+    session, now = db.session(), utcnow()
+    try:
+        done = allow_retry(session, execution_id, actor(), now=now)
+    except Conflict as refused:
+        return _refused(refused, execution_id)
+    session.commit()
+    if done.answer is Answer.DONE:
+        told = say(
+            "%(address)s gets mails again, and this one is queued for another try.",
+            address=done.address,
+        )
+        flash(told, "success")
+    else:
+        flash(say("It is queued already."), "info")
+    return redirect(url_for(".detail", execution_id=execution_id), 303)
 
 
 @bp.post("/<uuid:execution_id>/cancel")
