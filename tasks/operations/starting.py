@@ -19,10 +19,13 @@ from tasks.operations.audit import Actor
 from tasks.operations.bulk import count
 from tasks.operations.kinds import Asked, rows_of
 from tasks.operations.pieces import PIECE, work
+from tasks.operations.releasing import MINUTES
 from tasks.operations.seeing import find, record_deed
 from tasks.saying import say
 
 LANE: Final = "operations"
+#: Where counting stops of what is spread over a time: each row's turn depends on it.
+SPREAD_CAP: Final = 1_000_000
 WHY_MAX: Final = 300
 
 _S = OperationState
@@ -90,7 +93,7 @@ def _row(
         "is_again": asked.is_again,
         "actor": actor.name[:255],
         "state": _S.QUEUED,
-        "n_total": count(session, rows_of(session, asked), COUNT_CAP),
+        "n_total": count(session, rows_of(session, asked), _cap(asked)),
         "n_done": 0,
         "n_changed": 0,
         "n_made": 0,
@@ -100,6 +103,10 @@ def _row(
         "touched_at": now,
         "created_at": now,
     }
+
+
+def _cap(asked: Asked) -> int:
+    return SPREAD_CAP if MINUTES in asked.matching else COUNT_CAP
 
 
 def refuse_reason(why: str, *, is_again: bool) -> None:

@@ -35,6 +35,7 @@ from tasks.models import (
     Rule,
     new_id,
 )
+from tasks.operations import starting
 from tasks.operations.audit import Actor
 from tests.support import factories
 from tests.support.factories import NOW
@@ -232,6 +233,21 @@ def test_what_waited_is_spread_evenly(make_session: Sessions) -> None:
     minutes = [(row.run_at - rows[0].run_at) for row in rows]
     assert minutes == [timedelta(minutes=5 * n) for n in range(4)]
     assert {row.reason for row in rows} == {None}
+
+
+def test_more_than_is_counted_elsewhere_is_spread_over_the_time_that_was_chosen(
+    make_session: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(starting, "COUNT_CAP", 2)
+    with make_session.begin() as session:
+        _made(session, 4)
+    id_ = _hold(make_session)
+    sweep(bench(make_session, _at(NOW), FakePost()), 10)
+
+    _lift(make_session, id_, Plan.SPREAD, 20)
+
+    rows = _all(make_session)
+    assert rows[-1].run_at - rows[0].run_at == timedelta(minutes=15)
 
 
 def test_what_waited_is_dropped_but_not_what_another_hold_covers(
