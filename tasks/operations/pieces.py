@@ -15,6 +15,7 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from tasks.db import seeing_only
+from tasks.lane import COUNT_CAP
 from tasks.models import Operation, OperationState
 from tasks.models.base import Json
 from tasks.operations.acted import Acted
@@ -34,7 +35,7 @@ def work(
 
     The operation must be locked and open; the caller commits.
     """
-    ids = _next(session, operation, limit)
+    ids = _next(session, operation, limit)[: _left(operation)]
     if ids:
         acted = KINDS[operation.kind].act(session, operation, ids, now)
         _count(operation, acted, len(ids))
@@ -45,6 +46,16 @@ def work(
         _end(session, operation, now)
         return True
     return False
+
+
+def _left(operation: Operation) -> int | None:
+    """Return how many rows more were told; None: their number was not counted.
+
+    What waits leaves the window of a search when it is done, and lets in others.
+    """
+    if operation.n_total >= COUNT_CAP:
+        return None
+    return max(operation.n_total - operation.n_done, 0)
 
 
 def _next(session: Session, operation: Operation, limit: int) -> Sequence[UUID]:

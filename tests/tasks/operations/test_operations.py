@@ -263,6 +263,28 @@ def test_the_lane_searches_where_the_operator_who_asked_has_searched(
         assert operation.changed_in == {str(of): 2}
 
 
+def test_no_more_is_cancelled_than_was_told_though_the_window_lets_in_others(
+    begin: Begin, make_session: sessionmaker[Session], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(narrowing, "SEARCH_WINDOW", 2)
+    monkeypatch.setattr(starting, "PIECE", 1)
+    with begin() as session:
+        rule = _house(session)
+        for _ in range(4):
+            factories.execution(session, rule, recipient="j@b.example")
+        matching = Matching(state="pending", text="j@b").as_json()
+        asked = Asked(OperationKind.CANCEL_EXECUTIONS, matching, NOW)
+        id_ = start(session, new_id(), asked, ADA, now=NOW).id
+    for _ in range(4):
+        lane.sweep(bench(make_session, lambda: NOW, FakePost()), 1)
+    with begin() as session:
+        operation = session.get_one(Operation, id_)
+        assert (operation.n_total, operation.n_changed) == (2, 2)
+        assert operation.state is OperationState.DONE
+    states = [row.state for row in _all(begin)]
+    assert states == [S.CANCELLED, S.CANCELLED, S.PENDING, S.PENDING]
+
+
 def test_one_about_several_congregations_is_told_to_each_in_its_own_numbers(
     begin: Begin, engine: Engine
 ) -> None:
