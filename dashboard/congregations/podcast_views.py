@@ -14,6 +14,7 @@ from dashboard.congregations.podcast_queries import When
 from dashboard.congregations.views import bp, page_size
 from dashboard.extensions import db
 from dashboard.web import render
+from tasks.automation.zone_moves import is_moving
 from tasks.clock import utcnow
 from tasks.saying.formats import dated
 
@@ -46,6 +47,7 @@ def podcast(slug: str, podcast_id: str) -> str:
         side_list=podcast_queries.SIDE_LIST,
         local=wall_clock,
         event_title=event_title,
+        is_moving=is_moving(session, congregation.id, found.id),
     )
 
 

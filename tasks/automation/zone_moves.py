@@ -43,40 +43,34 @@ def move_congregation(
     Args:
         was: the timezone that counted there until now.
     """
-    some = (
-        select(ScheduledJob.id)
-        .where(ScheduledJob.congregation_id == congregation_id, _IS_PENDING)
-        .limit(AT_ONCE_MAX + 1)
-    )
-    if len(session.scalars(some).all()) <= AT_ONCE_MAX:
-        return _move_pending(session, congregation_id, [], was, now)
-    open_ = _open(session, [congregation_id], was)
-    move = next(iter(open_), None) or ZoneMove(congregation_id=congregation_id, was=was)
-    session.add(move)
-    move.since = move.touched_at = now
-    move.cursor_at = move.cursor_id = None  # one that is open begins again
-    session.flush()
-    doorbell.ask(session, LANE)
-    return Replanned(is_later=True)
+    move = ZoneMove(congregation_id=congregation_id, podcast_id="", was=was)
+    return _move_all(session, move, now)
 
 
 def move_podcast(
     session: Session, congregation_id: UUID, podcast_id: str, was: str, *, now: datetime
 ) -> Replanned:
-    """Plan what goes by a podcast's local time anew, in pieces of 500 jobs.
+    """Plan what goes by a podcast's local time anew, at once if it is little.
 
-    Flushes only.
+    The podcast must be locked by the caller.  Flushes only.
 
     Args:
         was: the timezone that counted there until now.
     """
-    which = [ScheduledJob.podcast_id == podcast_id]
-    return _move_pending(session, congregation_id, which, was, now)
+    move = ZoneMove(congregation_id=congregation_id, podcast_id=podcast_id, was=was)
+    return _move_all(session, move, now)
 
 
-def is_moving(session: Session, congregation_id: UUID) -> bool:
-    """Whether jobs of a congregation have yet to be moved to its timezone."""
-    return bool(_open(session, [congregation_id]))
+def is_moving(session: Session, congregation_id: UUID, podcast_id: str = "") -> bool:
+    """Whether jobs have yet to be moved to the timezone of their record.
+
+    Args:
+        podcast_id: the podcast that moved; empty: the congregation did.
+    """
+    statement = select(ZoneMove.id).where(
+        ZoneMove.congregation_id == congregation_id, ZoneMove.podcast_id == podcast_id
+    )
+    return session.scalars(statement.limit(1)).first() is not None
 
 
 def take_along(session: Session, jobs: Sequence[ScheduledJob]) -> set[UUID]:
@@ -123,22 +117,45 @@ def work_off(session: Session, move: ZoneMove, *, limit: int) -> tuple[Replanned
     return moved, False
 
 
-def _move_pending(
-    session: Session,
-    congregation_id: UUID,
-    which: Sequence[ColumnElement[bool]],
-    was: str,
-    now: datetime,
-) -> Replanned:
+def _move_all(session: Session, new: ZoneMove, now: datetime) -> Replanned:
+    """Move what is pending there, or leave it to the lane where it is much."""
+    some = select(ScheduledJob.id).where(*_is_there(new), _IS_PENDING)
+    if len(session.scalars(some.limit(AT_ONCE_MAX + 1)).all()) <= AT_ONCE_MAX:
+        return _move_pending(session, new, now)
+    move = _same(session, new) or new
+    session.add(move)
+    move.since = move.touched_at = now
+    move.cursor_at = move.cursor_id = None  # one that is open begins again
+    session.flush()
+    doorbell.ask(session, LANE)
+    return Replanned(is_later=True)
+
+
+def _move_pending(session: Session, move: ZoneMove, now: datetime) -> Replanned:
     moved = Replanned()
-    for rule in time_rules(session, congregation_id):
+    for rule in time_rules(session, move.congregation_id):
         ids = session.scalars(
             select(ScheduledJob.id)
-            .where(ScheduledJob.rule_id == rule.id, _IS_PENDING, *which)
+            .where(ScheduledJob.rule_id == rule.id, _IS_PENDING, *_is_there(move))
             .order_by(ScheduledJob.id)
         ).all()
-        moved += _move(session, rule, ids, was, now)
+        moved += _move(session, rule, ids, move.was, now)
     return moved
+
+
+def _is_there(move: ZoneMove) -> list[ColumnElement[bool]]:
+    """Return what tells the jobs of the congregation, or podcast, that moved."""
+    of = [ScheduledJob.congregation_id == move.congregation_id]
+    if move.podcast_id:
+        of.append(ScheduledJob.podcast_id == move.podcast_id)
+    return of
+
+
+def _same(session: Session, new: ZoneMove) -> ZoneMove | None:
+    """Return the open move of the same record from the same timezone."""
+    names = ("congregation_id", "podcast_id", "was")
+    wanted = {name: getattr(new, name) for name in names}
+    return session.scalars(select(ZoneMove).filter_by(**wanted)).one_or_none()
 
 
 def _move(
@@ -160,12 +177,8 @@ def _move(
     return moved
 
 
-def _open(
-    session: Session, of: Sequence[UUID], was: str | None = None
-) -> Sequence[ZoneMove]:
+def _open(session: Session, of: Sequence[UUID]) -> Sequence[ZoneMove]:
     wanted = select(ZoneMove).where(ZoneMove.congregation_id.in_(of))
-    if was is not None:
-        wanted = wanted.where(ZoneMove.was == was)
     return session.scalars(wanted.order_by(ZoneMove.since)).all()
 
 
@@ -175,11 +188,13 @@ def _is_before(job: ScheduledJob, move: ZoneMove) -> bool:
     Of the others only those count that somebody planned who had not heard of it yet.
     """
     is_there = job.congregation_id == move.congregation_id
+    if move.podcast_id:
+        is_there = is_there and job.podcast_id == move.podcast_id
     return is_there and (job.timezone == move.was or job.created_at < move.since)
 
 
 def _before_it(move: ZoneMove) -> Iterator[ColumnElement[bool]]:
-    yield ScheduledJob.congregation_id == move.congregation_id
+    yield from _is_there(move)
     yield _IS_PENDING
     is_old = ScheduledJob.created_at < move.since
     yield or_(ScheduledJob.timezone == move.was, is_old)

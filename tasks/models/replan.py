@@ -8,7 +8,13 @@ from uuid import UUID
 from sqlalchemy import String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from tasks.models.base import Base, Id, OfCongregation, within_congregation
+from tasks.models.base import (
+    EXTERNAL_ID_MAX,
+    Base,
+    Id,
+    OfCongregation,
+    within_congregation,
+)
 
 
 class Replan(OfCongregation, Base):
@@ -32,15 +38,17 @@ class Replan(OfCongregation, Base):
 
 
 class ZoneMove(OfCongregation, Base):
-    """Another timezone of a congregation, and the jobs that have yet to go by it.
+    """Another timezone of a congregation or podcast, and the jobs yet to go by it.
 
-    Where they go now says the congregation, so that the last change counts.
+    Where they go now says the record, so that the last change counts.
     """
 
     __tablename__ = "zone_moves"
-    __table_args__ = (UniqueConstraint("congregation_id", "was"),)
+    __table_args__ = (UniqueConstraint("congregation_id", "podcast_id", "was"),)
 
     id: Mapped[Id]
+    #: The podcast that moved; empty, and not NULL, which no key compares: all of them.
+    podcast_id: Mapped[str] = mapped_column(String(EXTERNAL_ID_MAX), default="")
     was: Mapped[str] = mapped_column(String(64))  # the timezone that they went by
     since: Mapped[datetime]  # when it was changed; lateness counts from here
     touched_at: Mapped[datetime]  # who was worked on last waits longest

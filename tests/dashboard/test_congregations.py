@@ -122,6 +122,17 @@ def test_many_jobs_that_follow_to_another_timezone_are_left_to_the_lane(
     assert "still being planned anew" not in page
 
 
+def test_a_podcast_says_that_its_jobs_are_still_being_planned_anew(
+    as_viewer: FlaskClient, sqlite_engine: Engine, house: Congregation
+) -> None:
+    with Session(sqlite_engine) as session, session.begin():
+        move = {"congregation_id": house.id, "was": "Asia/Tokyo", "podcast_id": "show"}
+        session.add(ZoneMove(**move, since=utcnow(), touched_at=utcnow()))
+    page = as_viewer.get(f"/congregations/{house.slug}/podcasts/show").text
+    assert "still being planned anew, by the clock of" in page
+    assert "planned anew" not in as_viewer.get(f"/congregations/{house.slug}").text
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [

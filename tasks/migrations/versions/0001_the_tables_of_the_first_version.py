@@ -670,6 +670,7 @@ def upgrade() -> None:
         "zone_moves",
         sa.Column("congregation_id", sa.Uuid(), nullable=False),
         sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("podcast_id", sa.String(length=64), nullable=False),
         sa.Column("was", sa.String(length=64), nullable=False),
         sa.Column("since", sa.DateTime(timezone=True), nullable=False),
         sa.Column("touched_at", sa.DateTime(timezone=True), nullable=False),
@@ -682,7 +683,10 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_zone_moves")),
         sa.UniqueConstraint(
-            "congregation_id", "was", name=op.f("uq_zone_moves_congregation_id_was")
+            "congregation_id",
+            "podcast_id",
+            "was",
+            name=op.f("uq_zone_moves_congregation_id_podcast_id_was"),
         ),
     )
     op.create_table(

@@ -1,4 +1,4 @@
-"""Many jobs follow their congregation to another timezone, in the lane."""
+"""Many jobs follow their congregation or podcast to another timezone, in the lane."""
 
 from __future__ import annotations
 
@@ -69,6 +69,11 @@ def _move(world: World, zone: str, now: datetime = NOW) -> None:
         house = session.get_one(Congregation, world.id)
         change = CongregationChange(house.slug, house.name, "en", zone)
         edit_congregation(session, world.id, change, Actor("ada@x.org"), now=now)
+
+
+def _move_podcast(world: World, zone: str | None, now: datetime = NOW) -> None:
+    with world.make_session.begin() as session:
+        podcasts.save_podcast(session, world.id, "show", timezone=zone, now=now)
 
 
 def _bench(world: World, now: datetime = LATER) -> Bench:
@@ -210,3 +215,70 @@ def test_jobs_of_a_deleted_rule_hold_nobody_up(world: World, rule: Rule) -> None
     jobs = world.all(ScheduledJob)
     assert {job.state for job in jobs} == {JobState.PENDING}
     assert {job.due_at for job in jobs} == {BERLIN}
+
+
+@pytest.mark.usefixtures("rule")
+def test_many_jobs_of_a_podcast_move_in_pieces_after_the_saving(world: World) -> None:
+    _book(world, "other", podcast_id="other")
+    _move_podcast(world, "America/New_York")
+    assert _due(world) == [BERLIN] * (N_JOBS + 1)
+    with world.make_session() as session:
+        assert is_moving(session, world.id, "show")
+        assert not is_moving(session, world.id, "other")
+        assert not is_moving(session, world.id)
+        assert replanning.backlog(session, LATER).n_due == 1
+    assert _drain(world) == 3  # 2 + 2 + 1
+    assert _due(world) == [BERLIN, *[NEW_YORK] * N_JOBS]
+    assert len(world.jobs("superseded")) == N_JOBS
+    with world.make_session() as session:
+        assert not is_moving(session, world.id, "show")
+
+
+@pytest.mark.usefixtures("rule")
+def test_few_jobs_of_a_podcast_move_at_once_beside_many_others(world: World) -> None:
+    _book(world, "own", podcast_id="other")
+    with world.make_session.begin() as session:
+        podcasts.save_podcast(
+            session, world.id, "other", timezone="America/New_York", now=NOW
+        )
+        assert not is_moving(session, world.id, "other")
+    assert _due(world) == [BERLIN] * N_JOBS + [NEW_YORK]
+
+
+@pytest.mark.usefixtures("rule")
+def test_the_last_of_a_podcasts_moves_counts(world: World) -> None:
+    _move_podcast(world, "America/New_York")
+    replanning.sweep(_bench(world), 2)
+    _move_podcast(world, "Asia/Kathmandu", now=NOW + timedelta(minutes=1))
+    _drain(world)
+    assert _due(world) == [KATHMANDU] * N_JOBS
+    _move_podcast(world, None, now=LATER)
+    _move_podcast(world, "Asia/Kathmandu", now=LATER)
+    _move_podcast(world, None, now=LATER)
+    _drain(world)
+    assert _due(world) == [BERLIN] * N_JOBS
+
+
+@pytest.mark.usefixtures("rule")
+def test_a_podcast_and_its_congregation_may_move_at_the_same_time(world: World) -> None:
+    _move(world, "America/New_York")
+    _move_podcast(world, "Asia/Kathmandu")
+    with world.make_session() as session:
+        assert len(session.scalars(select(ZoneMove)).all()) == 2
+    _drain(world)
+    assert _due(world) == [KATHMANDU] * N_JOBS
+    _move_podcast(world, None)
+    _move(world, "Europe/Berlin")
+    _drain(world)
+    assert _due(world) == [BERLIN] * N_JOBS
+
+
+@pytest.mark.usefixtures("rule")
+def test_a_podcasts_job_that_comes_due_before_its_turn_is_moved_too(
+    world: World,
+) -> None:
+    _book(world, "other", podcast_id="other")
+    _move_podcast(world, "America/New_York")
+    swept = scheduled_jobs.sweep(_bench(world, BERLIN), 10)
+    assert len(swept.dispatched) == 1  # the other podcast's
+    assert _due(world) == [NEW_YORK] * N_JOBS

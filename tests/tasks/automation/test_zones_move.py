@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
+
+import pytest
 
 from tasks.automation import bookings, podcasts
 from tasks.automation.replan import plan_coming
@@ -132,19 +135,13 @@ def _fill(world: World, n_bookings: int) -> None:
         plan_coming(session, session.merge(rule), now=NOW)
 
 
-def test_many_jobs_of_a_podcast_move_in_pieces(world: World) -> None:
+@pytest.mark.parametrize("move", [_move_house, _move_podcast])
+def test_many_jobs_are_left_to_the_lane(
+    world: World, move: Callable[[World, str], None]
+) -> None:
     _fill(world, 1_100)
     with statements() as seen:
-        _move_podcast(world, "America/New_York")
-    assert set(_due(world)) == {NEW_YORK}
-    assert len(world.jobs("pending")) == len(world.jobs("superseded")) == 1_100
-    assert len(seen) < 100
-
-
-def test_many_jobs_of_a_congregation_are_left_to_the_lane(world: World) -> None:
-    _fill(world, 1_100)
-    with statements() as seen:
-        _move_house(world, "America/New_York")
+        move(world, "America/New_York")
     assert set(_due(world)) == {BERLIN}
     assert len(seen) < 15
     worker = bench(world.make_session, lambda: NOW, FakePost())
