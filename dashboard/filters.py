@@ -11,12 +11,12 @@ from flask import Flask, g
 from dashboard.states import look
 from dashboard.tallies import AtLeast
 from dashboard.web import icon
-from dashboard.zones import here, sign_of
+from dashboard.zones import here
 from tasks.automation.recipients import named
 from tasks.clock import utcnow
 from tasks.models import SENTENCES, Reason
 from tasks.saying import mark, say, say_many, written
-from tasks.saying.formats import dated, decimal
+from tasks.saying.formats import dated, decimal, sign_of
 
 #: (seconds in the unit, its sign), largest first.
 _UNITS: Final = (

@@ -10,6 +10,7 @@ from flask import Flask, g, has_request_context
 from flask_login import current_user
 
 from tasks.automation.zones import first_zone
+from tasks.saying.formats import sign_of
 
 _UTC: Final = ZoneInfo("UTC")
 
@@ -33,12 +34,6 @@ def here(moment: datetime) -> datetime:
 def zone_sign(moment: datetime) -> str:
     """Return what stands behind a time of the operator's: ``CET``, ``UTC+03``."""
     return sign_of(here(moment))
-
-
-def sign_of(moment: datetime) -> str:
-    """Return the sign of an instant's own zone, in the same way."""
-    sign = moment.tzname() or ""
-    return f"UTC{sign}" if sign[:1] in {"+", "-"} else sign
 
 
 def init_app(app: Flask) -> None:

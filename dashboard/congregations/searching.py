@@ -10,6 +10,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Select, or_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
+from dashboard.zones import here, zone_sign
 from tasks.automation.entities import KINDS, Kind, Record, kind_of, title_of
 from tasks.models import Booking, Congregation, Episode, EpisodeGuest, Rule
 from tasks.saying import say
@@ -63,7 +64,8 @@ class Hit:
         """What tells it from others of the same name."""
         record = self.record
         if isinstance(record, Booking):
-            start = f"{dated(record.start_time, 'd MMM y, HH:mm')} UTC"
+            day = dated(here(record.start_time), "d MMM y, HH:mm")
+            start = f"{day} {zone_sign(record.start_time)}"
             return f"{start} · {record.guest_email}" if record.guest_email else start
         if isinstance(record, Episode):
             return (

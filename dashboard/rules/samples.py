@@ -11,6 +11,7 @@ from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from dashboard.rules.scope import RuleScope
+from dashboard.zones import here, zone_sign
 from tasks.automation.context import build_full_context
 from tasks.automation.entities import status_word
 from tasks.automation.triggers import Trigger
@@ -105,9 +106,9 @@ def _guest_of(row: Record) -> str | None:
 
 def _label(row: Record) -> str:
     if isinstance(row, Booking):
-        day = dated(row.start_time, "d MMM y, HH:mm 'UTC'")
+        day = dated(here(row.start_time), "d MMM y, HH:mm")
         who = row.guest_name or row.guest_email or row.id
-        return f"{who}, {day} ({status_word(row.status)})"
+        return f"{who}, {day} {zone_sign(row.start_time)} ({status_word(row.status)})"
     if isinstance(row, Episode):
         number = f"{row.episode_number}. " if row.episode_number else ""
         return f"{number}{row.title} ({status_word(row.status)})"

@@ -17,6 +17,7 @@ from dashboard.rules.sentences import sentence
 from dashboard.web import render
 from dashboard.why import queries
 from dashboard.why.words import KIND_TITLES, words_about
+from dashboard.zones import own_zone
 from tasks.automation.entities import (
     KINDS,
     Kind,
@@ -32,6 +33,7 @@ from tasks.automation.explaining.parts import status_of
 from tasks.clock import utcnow
 from tasks.config import Config
 from tasks.models import Congregation, Rule
+from tasks.saying.formats import by_clock
 
 bp = Blueprint("why", __name__, url_prefix="/why")
 
@@ -138,7 +140,8 @@ def _told(record: Record, rules: Sequence[Rule]) -> list[Explanation]:
     kept_since = now - _config().keep_settled
     session = db.session()
     facts = gather(session, record, rules, now=now, kept_since=kept_since)
-    return [explain(each, now) for each in facts]
+    with by_clock(own_zone()):
+        return [explain(each, now) for each in facts]
 
 
 def _about(congregation: Congregation, record: Record) -> dict[str, Any]:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
-from datetime import date, datetime
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import UTC, date, datetime, tzinfo
 from functools import lru_cache
+from typing import Final
 
 from babel import Locale
 from babel.dates import format_date, format_datetime
@@ -12,6 +16,8 @@ from babel.numbers import format_decimal
 
 from tasks.saying import language
 
+#: By whose clock sentences of the engine tell times; what nobody asks for is in UTC.
+_clock: Final[ContextVar[tzinfo]] = ContextVar("clock", default=UTC)
 #: The day of the month in a pattern, which French writes ``1er`` on the first.
 _DAY = re.compile(r"(?<!d)d(?!d)")
 #: A pattern that ends in a time of the day, which every language writes alike.
@@ -50,6 +56,32 @@ def _day(day: date, pattern: str, sign: str) -> str:
 def _in_words(day: date, pattern: str, sign: str) -> str:
     """Return the pattern as the language writes this day."""
     return _DAY.sub("d'er'", pattern) if sign == "fr" and day.day == 1 else pattern
+
+
+@contextmanager
+def by_clock(zone: tzinfo) -> Iterator[None]:
+    """Let sentences tell times by the clock of who reads them."""
+    before = _clock.set(zone)
+    try:
+        yield
+    finally:
+        _clock.reset(before)
+
+
+def instant(moment: datetime) -> str:
+    """Return an instant as it stands in a sentence, by the present clock.
+
+    >>> instant(datetime(2026, 3, 10, 12, 0, tzinfo=UTC))
+    'Tue 10 Mar 2026, 12:00 UTC'
+    """
+    there = moment.astimezone(_clock.get())
+    return f"{dated(there, 'EEE d MMM y, HH:mm')} {sign_of(there)}"
+
+
+def sign_of(moment: datetime) -> str:
+    """Return the sign of an instant's own zone: ``CET``, ``UTC+03``."""
+    sign = moment.tzname() or ""
+    return f"UTC{sign}" if sign[:1] in {"+", "-"} else sign
 
 
 def decimal(value: float, places: int = 1) -> str:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
 from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
-from sqlalchemy import Engine
+from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from dashboard.congregations import searching
+from dashboard.operators.models import Operator
 from tasks.automation.events import AutomationEvent, emit_automation_event
 from tasks.clock import utcnow
-from tasks.models import BookingStatus, Episode, EpisodeGuest, Rule
+from tasks.models import Booking, BookingStatus, Episode, EpisodeGuest, Rule
 from tests.support import factories
 from tests.support.statements import statements
 
@@ -222,3 +223,20 @@ def test_a_rule_tells_how_it_fared_and_what_comes_next(
     text = words(as_viewer.get(f"/rules/{reminder.id}").text)
     assert "Fires next in 5 h" in text
     assert "it did not fire" in text
+
+
+def test_times_are_told_by_the_clock_of_who_reads(
+    as_operator: FlaskClient, session: Session, of: UUID
+) -> None:
+    rule = factories.reminder(session, of)
+    start = datetime(2031, 1, 1, 4, tzinfo=UTC)
+    booking = session.get_one(Booking, (of, "b1"))
+    booking.start_time, booking.status = start, BookingStatus.CONFIRMED
+    session.scalars(select(Operator)).one().timezone = "America/New_York"
+    session.commit()
+    told = words(as_operator.get(f"/why/bonifatius/bookings/b1/{rule.id}").text)
+    assert "is on Tue 31 Dec 2030, 23:00 EST." in told
+    tried = words(as_operator.get(f"/rules/{rule.id}/try").text)
+    assert "Booking · 31 Dec 2030, 23:00 EST" in tried
+    offered = words(as_operator.get(f"/rules/{rule.id}/edit").text)
+    assert ", 31 Dec 2030, 23:00 EST (" in offered

@@ -23,10 +23,10 @@ from tasks.automation.explaining.parts import (
     Link,
     Present,
     sentence_of,
-    when,
 )
 from tasks.automation.triggers import TRIGGERS
 from tasks.saying import mark, say
+from tasks.saying.formats import instant
 
 __all__ = [
     "Check",
@@ -37,7 +37,6 @@ __all__ = [
     "Present",
     "explain",
     "sentence_of",
-    "when",
 ]
 
 _ELSEWHERE: Final[Mapping[Kind, str]] = {
@@ -75,7 +74,7 @@ def _of_rule(facts: Facts) -> Iterator[Check]:
     # What came of it already was decided by how the rule stood then.
     bad = Holds.NOTE if facts.decision or facts.job or facts.execution else Holds.NO
     if rule.deleted_at is not None:
-        at = when(rule.deleted_at)
+        at = instant(rule.deleted_at)
         yield Check(bad, say("The rule was deleted on %(when)s.", when=at))
     elif not rule.enabled:
         yield Check(bad, say("The rule is switched off."))

@@ -16,7 +16,6 @@ from tasks.automation.explaining.parts import (
     end_of,
     sentence_of,
     status_of,
-    when,
 )
 from tasks.automation.planner import Wanted
 from tasks.automation.triggers import Reference, Trigger
@@ -25,6 +24,7 @@ from tasks.models.episode import EpisodeGuest
 from tasks.models.reason import SENTENCES
 from tasks.models.scheduled_job import JobState, ScheduledJob
 from tasks.saying import mark, say
+from tasks.saying.formats import instant
 
 #: What is said of the date that a rule counts from: it is to come, it has passed, a
 #: guest has none, an unconfirmed booking has none.
@@ -68,7 +68,7 @@ def of_date(facts: Facts, trigger: Trigger, now: datetime) -> Iterator[Check]:
         return
     if isinstance(plan, Wanted):
         known = _AHEAD if plan.reference_at > now else _PAST
-        told = say(known[reference], when=when(plan.reference_at))
+        told = say(known[reference], when=instant(plan.reference_at))
         yield Check(Holds.YES, told)
         if facts.job is None:
             yield _unplanned(facts, plan, now)
@@ -103,7 +103,7 @@ def _undated(record: Record, reference: Reference) -> str:
 def _unplanned(facts: Facts, plan: Wanted, now: datetime) -> Check:
     rule, since = facts.rule, _known_since(facts.record)
     made_late = rule.created_at > since
-    made = when(rule.created_at)
+    made = instant(rule.created_at)
     why = (
         say(
             "the rule was made on %(when)s, when the date was known already, and "
@@ -113,7 +113,7 @@ def _unplanned(facts: Facts, plan: Wanted, now: datetime) -> Check:
         if made_late
         else say("the rule was off, or another one, when the date was told")
     )
-    due = when(plan.due_at)
+    due = instant(plan.due_at)
     if plan.reason is None and plan.due_at > now:
         told = say(
             "Its time would be %(when)s, and no job is planned: %(why)s. The rule's "
@@ -142,7 +142,7 @@ def _of_job(job: ScheduledJob, paused: frozenset[str], now: datetime) -> Check:
     if job.state is JobState.PENDING:
         name = say("A job")
         return waiting(name, job.run_at, "scheduled_jobs", paused, now, link)
-    at = None if job.settled_at is None else when(job.settled_at)
+    at = None if job.settled_at is None else instant(job.settled_at)
     if job.state is JobState.DISPATCHED:
         told = (
             say("Its job became an execution on %(when)s.", when=at)

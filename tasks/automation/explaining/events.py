@@ -13,13 +13,13 @@ from tasks.automation.explaining.parts import (
     Link,
     sentence_of,
     status_of,
-    when,
 )
 from tasks.automation.triggers import Trigger
 from tasks.models.event import Decision, DecisionOutcome, Event
 from tasks.models.reason import SENTENCES, Reason
 from tasks.models.rule import Rule
 from tasks.saying import mark, say
+from tasks.saying.formats import instant
 
 #: Reasons that are about an instant: then they were true, by now they may not be.
 _AT_THAT_TIME: Final = frozenset({Reason.RULE_DISABLED, Reason.OUT_OF_SCOPE})
@@ -59,7 +59,7 @@ def of_event(facts: Facts, trigger: Trigger) -> Iterator[Check]:
         say(
             "%(trigger)s was reported on %(when)s.",
             trigger=trigger.name,
-            when=when(event.created_at),
+            when=instant(event.created_at),
         ),
         Link("event", event.id),
     )
@@ -88,7 +88,7 @@ def _never(facts: Facts, trigger: Trigger) -> str:
             "%(when)s is no longer kept.",
             trigger=trigger.name,
             status=status,
-            when=when(since),
+            when=instant(since),
         )
     return say(
         "No %(trigger)s was ever reported for it%(status)s.",
@@ -105,13 +105,13 @@ def why_undecided(rule: Rule, event: Event) -> str:
         return say(
             "The rule was made on %(when)s, after that: rules do not act on what was "
             "before them.",
-            when=when(rule.created_at),
+            when=instant(rule.created_at),
         )
     if rule.version > 1 and rule.updated_at > event.created_at:
         return say(
             "The rule was changed on %(when)s, after that, and did not wait for this "
             "before.",
-            when=when(rule.updated_at),
+            when=instant(rule.updated_at),
         )
     return say("Nothing is noted of what the rule made of it: it is too long ago.")
 

@@ -13,12 +13,12 @@ from tasks.automation.explaining.parts import (
     Link,
     end_of,
     sentence_of,
-    when,
 )
 from tasks.automation.recipients import named
 from tasks.models.execution import Execution, ExecutionState
 from tasks.models.scheduled_job import JobState
 from tasks.saying import mark, say
+from tasks.saying.formats import instant
 
 #: What things wait for, in the middle of a sentence.
 _LANES: Final = {
@@ -46,7 +46,7 @@ def of_execution(facts: Facts, now: datetime) -> Iterator[Check]:
 
 
 def _acted(row: Execution) -> str:
-    at = when(row.settled_at or row.run_at)
+    at = instant(row.settled_at or row.run_at)
     if not row.recipient:
         return say("It acted on %(when)s.", when=at)
     return say(
@@ -88,7 +88,7 @@ def waiting(
             lane=say(_LANES.get(lane, lane)),
         )
         return Check(Holds.NO, told, link)
-    at = when(run_at)
+    at = instant(run_at)
     if run_at > now:
         told = say("%(what)s waits for its time, %(when)s.", what=name, when=at)
         return Check(Holds.OPEN, told, link)
@@ -111,7 +111,7 @@ def of_present(facts: Facts) -> Iterator[Check]:
             told = say(
                 "If it were to act now, it would wait until %(when)s, when the "
                 "recipient's quiet hours end.",
-                when=when(until),
+                when=instant(until),
             )
             yield Check(Holds.NOTE, told)
         return

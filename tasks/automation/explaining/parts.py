@@ -18,7 +18,6 @@ from tasks.models.reason import SENTENCES, Reason
 from tasks.models.rule import Rule
 from tasks.models.scheduled_job import ScheduledJob
 from tasks.saying import mark, say
-from tasks.saying.formats import dated
 
 #: How jobs and executions ended, in the middle of a sentence.
 _ENDS: Final = {
@@ -106,16 +105,6 @@ class Explanation:
         noes = (check for check in self.checks if check.holds is Holds.NO)
         told = [check for check in self.checks if check.holds is not Holds.NOTE]
         return next(noes, (told or list(self.checks))[-1])
-
-
-def when(moment: datetime) -> str:
-    """Return an instant as it stands in a sentence.
-
-    >>> from datetime import UTC
-    >>> when(datetime(2026, 3, 10, 12, 0, tzinfo=UTC))
-    'Tue 10 Mar 2026, 12:00 UTC'
-    """
-    return dated(moment, "EEE d MMM y, HH:mm 'UTC'")
 
 
 def sentence_of(reason: str | None, detail: str | None = None) -> str:
