@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from dashboard.failures.queries import line, page
 from tasks.clock import utcnow
 from tasks.db import Begin
+from tasks.failures.noting import note_retried
 from tasks.models import (
     Congregation,
     Delivery,
@@ -21,6 +22,7 @@ from tasks.models import (
     Event,
     Execution,
     ExecutionState,
+    FailedExecution,
     FailureGroup,
     Reason,
     Rule,
@@ -250,6 +252,23 @@ def test_it_has_recovered_when_later_ones_succeed(
         session, rule, state=ExecutionState.SUCCEEDED, created_at=utcnow()
     )
     assert line(session, id_, now=utcnow()).state == "recovered"
+
+
+def test_what_was_retried_is_not_told_to_stay_failed(
+    as_viewer: Browser, session: Session, fail: Callable[..., Execution], rule: Rule
+) -> None:
+    row, stays = fail(), "What failed before stays failed until it is retried."
+    factories.execution(
+        session, rule, state=ExecutionState.SUCCEEDED, created_at=utcnow()
+    )
+    session.commit()
+    path = f"/failures/{_group(session).id}"
+    assert stays in _text(as_viewer, path)
+    note_retried(session, FailedExecution, [row.id], utcnow())
+    session.commit()
+    shown = _text(as_viewer, path)
+    assert "Later executions of the rule succeeded." in shown
+    assert stays not in shown
 
 
 def test_one_step_of_a_rule_does_not_speak_for_another(begin: Begin) -> None:
