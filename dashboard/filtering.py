@@ -32,8 +32,6 @@ from tasks.search import work
 CHOICES_MAX: Final = 200
 #: Waiting for so long past its time is late; a busy second is not.
 LATE_AFTER: Final = work.LATE_AFTER
-#: Longest text that a filter takes.
-_TEXT_MAX: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +152,7 @@ class ListFilter(FlaskForm):  # type: ignore[misc]  # WTForms has no types
             podcast_id=podcast,
             booking_id=self.booking.data or None,
             event_id=_id("event", self.event.data),
-            text=query.text[:_TEXT_MAX],
+            text=query.text,
             query=str(replace(query, text="")),
             since=self.since.data,
             until=self.until.data,

@@ -343,3 +343,14 @@ def test_what_is_pasted_keeps_its_words_apart(
         shown = str(factories.execution(session, rule, booking_id="b1").id)
     for between in ("%09", "%C2%A0", "%0D%0A"):
         assert shown in as_operator.get(f"/executions/?q=anna{between}berg").text
+
+
+def test_a_long_text_is_looked_for_to_its_end(
+    as_operator: FlaskClient, sqlite_engine: Engine
+) -> None:
+    with Session(sqlite_engine) as session, session.begin():
+        rule = factories.rule(session, factories.congregation(session))
+        row = factories.execution(session, rule, recipient=f"{'a' * 210}@b.example")
+        shown = str(row.id)
+    assert shown in as_operator.get(f"/executions/?q={'a' * 210}").text
+    assert shown not in as_operator.get(f"/executions/?q={'a' * 200}c").text
