@@ -429,6 +429,16 @@ def test_children_do_not_outlive_a_run_that_was_killed(environ: dict[str, str]) 
         until(lambda: all(is_gone(pid) for pid in pids), 40)
 
 
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="only Linux has it")
+def test_the_process_that_forks_the_console_has_no_threads(
+    environ: dict[str, str],
+) -> None:
+    with running(environ) as process:
+        told(process, "Carillon is at")
+        web = children(process)[0]
+        assert len(list(Path(f"/proc/{web}/task").iterdir())) == 1
+
+
 def test_everything_is_held_and_released_from_the_command_line(
     environ: dict[str, str], engine: Engine, parish: Congregation
 ) -> None:

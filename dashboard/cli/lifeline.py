@@ -15,16 +15,20 @@ def lifeline_option(command: FC) -> FC:
     return click.option("--lifeline", is_flag=True, hidden=True)(command)
 
 
-def hold_lifeline() -> None:
-    """Send this process SIGTERM once standard input closes.
+def hold_lifeline(pid: int | None = None) -> None:
+    """Send SIGTERM to this process, or to its parent ``pid``, once input closes.
 
-    A parent that was killed cannot tell its children; its end of the pipe closes.
+    A parent that was killed cannot tell its children; its end of the pipe closes.  A
+    process that forks leaves the watch to those it forks: beside a thread a fork may
+    deadlock, of which Python 3.12 and newer warn.
     """
 
     def wait() -> None:
-        # Not sys.stdin: its lock, held here, would be copied into forked processes.
+        # Not sys.stdin: Python cannot end in order while this thread holds its lock.
         while os.read(0, 1024):
             pass
-        os.kill(os.getpid(), signal.SIGTERM)
+        # The number of a parent that is gone may be somebody else's by now.
+        if pid in (None, os.getppid()):
+            os.kill(pid or os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=wait, name="lifeline", daemon=True).start()

@@ -9,6 +9,7 @@ from typing import Any, Final
 import click
 from flask import Flask
 from gunicorn.app.base import BaseApplication
+from gunicorn.workers.base import Worker
 
 from dashboard.app import create_app
 from dashboard.cli.lifeline import hold_lifeline, lifeline_option
@@ -30,13 +31,16 @@ _TIMEOUT_SECONDS: Final = 60
 class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
     """Gunicorn with our settings instead of a file of its own."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, *, has_lifeline: bool = False) -> None:
         self._config = config
+        self._has_lifeline = has_lifeline
         super().__init__()
 
     def load_config(self) -> None:
         for name, value in _gunicorn_settings(self._config).items():
             self.cfg.set(name, value)
+        if self._has_lifeline:
+            self.cfg.set("post_worker_init", _begin_with_lifeline)
 
     def load(self) -> Flask:
         return create_app(self._config)
@@ -56,7 +60,7 @@ def _gunicorn_settings(config: Config) -> Mapping[str, Any]:
         "control_socket_disable": True,  # it would write into the home folder
         "loglevel": "warning",
         "when_ready": _tell,
-        "post_worker_init": _freeze,
+        "post_worker_init": _begin,
     }
 
 
@@ -64,8 +68,13 @@ def _tell(_server: object) -> None:
     logger.info("web.started")
 
 
-def _freeze(_worker: object) -> None:
+def _begin(_worker: object) -> None:
     heap.set_aside()
+
+
+def _begin_with_lifeline(worker: Worker) -> None:
+    _begin(worker)
+    hold_lifeline(worker.ppid)
 
 
 @click.command()
@@ -76,6 +85,4 @@ def web(lifeline: bool) -> None:
     config = read_config()
     refuse_taken_port("PORT", config.web_host, config.web_port)
     queue.configure(config)
-    if lifeline:
-        hold_lifeline()
-    Server(config).run()
+    Server(config, has_lifeline=lifeline).run()
