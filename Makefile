@@ -53,9 +53,10 @@ check: $(VENV)/.dev ## Check format, style, types and directions
 
 lock: ## Resolve all dependencies anew (needs uv)
 	@$(UV) --version >/dev/null || { echo "make lock needs uv; name it: make lock UV=/path/to/uv"; exit 1; }
-	$(COMPILE) -o requirements.lock
-	$(COMPILE) --extra demo -o requirements-demo.lock
 	$(COMPILE) --extra dev -o requirements-dev.lock
+	@# What is tested is what users get, so the others follow it.
+	$(COMPILE) -c requirements-dev.lock -o requirements.lock
+	$(COMPILE) -c requirements-dev.lock --extra demo -o requirements-demo.lock
 COMPILE = $(UV) pip compile --quiet --upgrade --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
 	--extra build pyproject.toml

@@ -51,3 +51,18 @@ def test_the_readme_points_to_files_that_exist() -> None:
         text = (ROOT / name).read_text(encoding="utf-8")
         for target in re.findall(r"(?<!!)\[[^]]*\]\(([^)#:]+)\)", text):
             assert (ROOT / target).exists(), f"{name} points to {target}"
+
+
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-demo.lock"])
+def test_what_users_get_is_what_is_tested(name: str) -> None:
+    tested, given = _pins("requirements-dev.lock"), _pins(name)
+    assert given
+    assert {
+        each: pin for each, pin in given.items() if tested.get(each, pin) != pin
+    } == {}
+
+
+def _pins(name: str) -> dict[str, str]:
+    """Return each package of a lock with its version."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    return dict(re.findall(r"^([\w.-]+)==(\S+)", text, re.MULTILINE))
