@@ -11,11 +11,12 @@ from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
-from sqlalchemy import Select, select
+from sqlalchemy import ColumnElement, Select, func, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
+from tasks.arrays import array, values_of
 from tasks.automation.records import chunks
-from tasks.bulk import among
+from tasks.bulk import among, is_postgres
 from tasks.models.base import Json
 from tasks.models.contact import Contact
 from tasks.models.engagement import Agent, Engagement
@@ -59,7 +60,9 @@ def known_contacts(
             Contact.congregation_id == congregation_id,
             among(session, Contact.address, chunk),
         )
-        rows = session.execute(_locked(statement, Contact.id) if locked else statement)
+        rows = session.execute(
+            _locked(statement, Contact.address) if locked else statement
+        )
         found.update({row.address: KnownContact(*row) for row in rows})
     return found
 
@@ -80,16 +83,32 @@ def known_engagements(
     ids = sorted((contact.id for contact in contacts), key=lambda id_: id_.int)
     for chunk in chunks(ids):
         statement = select(*columns).where(
+            Engagement.congregation_id == agent.congregation_id,
             Engagement.agent_id == agent.id,
-            among(session, Engagement.contact_id, chunk),
+            _with(session, chunk),
         )
         rows = session.execute(
-            _locked(statement, Engagement.id) if locked else statement
+            _locked(statement, Engagement.contact_id) if locked else statement
         )
         found.update({row.contact_id: KnownEngagement(*row) for row in rows})
     return found
 
 
-def _locked(statement: _Rows, by: InstrumentedAttribute[UUID]) -> _Rows:
-    """Lock the rows, always in the same order."""
+def _with(session: Session, contact_ids: Sequence[UUID]) -> ColumnElement[bool]:
+    """Return the condition that an engagement is with one of these contacts.
+
+    As rows: as an array PostgreSQL may read its text anew for each of an agent's rows.
+    """
+    column = Engagement.contact_id
+    if not is_postgres(session):
+        return column.in_(contact_ids)
+    given = array(None, column.type, values_of(column.type, contact_ids))
+    return column.in_(select(func.unnest(given)))
+
+
+def _locked(statement: _Rows, by: InstrumentedAttribute[Any]) -> _Rows:
+    """Lock the rows, always in the same order: that of the key that finds them.
+
+    For another order PostgreSQL may read all of an agent's rows for each chunk.
+    """
     return statement.order_by(by).with_for_update()
