@@ -124,6 +124,11 @@ def living(session: Session, rule_id: UUID) -> Rule:
     return found
 
 
+def failed_query() -> str:
+    """Return the search of executions that finds what ``Counts.failed`` counts."""
+    return "state:failed state:quarantined"
+
+
 def _fired() -> ScalarSelect[int]:
     """Return in one number how many executions a rule has, to be taken apart.
 

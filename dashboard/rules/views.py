@@ -36,6 +36,7 @@ from tasks.secrets import SecretBox
 
 bp = Blueprint("rules", __name__, url_prefix="/rules")
 bp.add_app_template_filter(applies_to)
+bp.add_app_template_global(queries.failed_query)
 
 
 @bp.get("/")

@@ -52,9 +52,12 @@ def stopped(session: Session, row: Execution) -> Suppression | None:
 
 
 def why_not_allowed(row: Execution, entry: Suppression) -> str | None:
-    """Return why nobody but the recipient can, or why a retry cannot; None: it can."""
+    """Return why it takes more than one press; None: allowing and retrying can do."""
     if entry.reason is SuppressionReason.UNSUBSCRIBED:
-        return say("They unsubscribed themselves, so only they can allow it again.")
+        return say(
+            "They unsubscribed themselves. Allow them under Suppressions only if they "
+            "have asked for mails again, then send this one once more."
+        )
     if row.state is not ExecutionState.FAILED:
         return say(
             "It was skipped, so there is nothing to retry. Allow the address under "

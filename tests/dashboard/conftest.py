@@ -89,17 +89,23 @@ def make_app(
     compiled_templates: FileSystemBytecodeCache,
 ) -> Iterator[Callable[[Config], Flask]]:
     """Return a function that makes a console, for tests that change it."""
-    from dashboard.extensions import limiter
+    from dashboard.extensions import db, limiter
+
+    apps = []
 
     def make(config: Config) -> Flask:
         made = create_app(config)
         made.testing = True
         made.jinja_env.bytecode_cache = compiled_templates
         made.test_client_class = Browser
+        apps.append(made)
         return made
 
     yield make
     limiter.reset()
+    for each in apps:
+        with each.app_context():
+            db.engine.dispose()
 
 
 @pytest.fixture

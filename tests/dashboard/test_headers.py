@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import pytest
 from flask import Flask
 
-from dashboard.app import create_app
 from tasks.config import Config
 from tests.dashboard.conftest import Browser
 
@@ -85,10 +87,10 @@ def test_a_change_asked_for_by_another_site_is_refused(
     assert as_admin.get("/account/password").status_code == 200
 
 
-def test_over_https_the_cookie_is_bound_to_the_host(config: Config) -> None:
-    from dataclasses import replace
-
-    app = create_app(replace(config, base_url="https://bells.example.org"))
+def test_over_https_the_cookie_is_bound_to_the_host(
+    config: Config, make_app: Callable[[Config], Flask]
+) -> None:
+    app = make_app(replace(config, base_url="https://bells.example.org"))
 
     answer = app.test_client().get("/login", base_url="https://bells.example.org")
 

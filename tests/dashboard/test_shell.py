@@ -11,7 +11,6 @@ import pytest
 from flask import Flask, render_template_string, request
 
 from dashboard import filters, navigation, shortcuts, states, web
-from dashboard.app import create_app
 from dashboard.operators import models, passwords
 from tasks.config import Config
 from tasks.models import (
@@ -161,9 +160,9 @@ def test_a_name_is_shown_as_text(log_in: Callable[..., Browser]) -> None:
 
 @pytest.mark.parametrize(("hops", "seen"), [(0, "127.0.0.1"), (1, "203.0.113.9")])
 def test_a_forwarded_address_counts_only_behind_as_many_proxies_as_are_set(
-    config: Config, hops: int, seen: str
+    config: Config, make_app: Callable[[Config], Flask], hops: int, seen: str
 ) -> None:
-    app = create_app(replace(config, proxy_hops=hops))
+    app = make_app(replace(config, proxy_hops=hops))
     app.add_url_rule("/whoami", "healthz.whoami", lambda: request.remote_addr or "")
     app.before_request_funcs.clear()
     forged = {"X-Forwarded-For": "198.51.100.7, 203.0.113.9"}

@@ -83,7 +83,7 @@ def test_a_second_press_changes_nothing(
 @pytest.mark.parametrize(
     ("reason", "sentence"),
     [
-        (UNSUBSCRIBED, "only they can allow it again"),
+        (UNSUBSCRIBED, "only if they have asked for mails again"),
         (BOUNCED, "there is nothing to retry. Allow the address under Suppressions"),
     ],
 )
