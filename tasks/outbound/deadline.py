@@ -25,6 +25,8 @@ class Deadline:
         self.seconds = seconds
         self._ends = time.monotonic() + seconds
         self._rang = False
+        #: Whether a connection stood when time was up; afterwards nobody can tell.
+        self.has_cut = False
         self._lock = threading.Lock()
         self._watched: list[socket.socket] = []
         self._timer = threading.Timer(seconds, self._ring)
@@ -71,4 +73,6 @@ class Deadline:
             for duplicate in self._watched:
                 # Gone already: nothing is left to end.
                 with contextlib.suppress(OSError):
+                    duplicate.getpeername()
+                    self.has_cut = True
                     duplicate.shutdown(socket.SHUT_RDWR)

@@ -23,6 +23,9 @@ from tasks.outbound.deadline import Deadline
 from tasks.outbound.guard import UrlRules, check_addresses
 from tasks.outbound.urls import Target
 
+#: Where ``struct tcp_info`` of Linux has ``tcpi_data_segs_out``.
+_DATA_SEGS_OUT: Final = slice(156, 160)
+
 
 class BlockedConnection(PermissionError):
     """A connection that is not allowed; libraries see it as one that failed."""
@@ -40,7 +43,7 @@ class Watch:
     @property
     def was_connected(self) -> bool:
         """Whether a connection stood, so that something may have left the house."""
-        return any(_has_peer(each) for each in self._opened)
+        return self.deadline.has_cut or any(_has_stood(each) for each in self._opened)
 
     def look(self, connection: socket.socket, address: Sequence[object]) -> None:
         """Let a connection pass, under the deadline.
@@ -109,9 +112,18 @@ def _heard(event: str, args: tuple[Any, ...]) -> None:
             watch.look(*args)
 
 
-def _has_peer(connection: socket.socket) -> bool:
+def _has_stood(connection: socket.socket) -> bool:
     try:
         connection.getpeername()
-    except OSError:
-        return False
+    except OSError:  # it never stood, or the other side has cut it
+        return _n_sent(connection) > 0
     return True
+
+
+def _n_sent(connection: socket.socket) -> int:
+    """Return how many segments with data were sent; only Linux tells."""
+    option = getattr(socket, "TCP_INFO", None)
+    if option is None:
+        return 0
+    info = connection.getsockopt(socket.IPPROTO_TCP, option, _DATA_SEGS_OUT.stop)
+    return int.from_bytes(info[_DATA_SEGS_OUT], sys.byteorder)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import socket
 import ssl
+import struct
 import sys
 import threading
 import time
@@ -14,7 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal, Self
 
 #: How a reply misbehaves; "drop" cuts the line after the request was read.
-Kind = Literal["answer", "hang", "drip_headers", "drip_body", "drop", "huge"]
+Kind = Literal["answer", "hang", "drip_headers", "drip_body", "drop", "reset", "huge"]
 _DRIP_EVERY = 0.1  # seconds between two bytes
 
 
@@ -175,6 +177,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _drop(self, reply: Reply) -> None:
         """Say nothing; the connection closes."""
+
+    def _reset(self, reply: Reply) -> None:
+        """Say nothing; the connection is cut, not closed."""
+        at_once = struct.pack("ii", 1, 0)
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)
+        for each in (self.rfile, self.wfile, self.connection):
+            each.close()
 
     def _drip_headers(self, reply: Reply) -> None:
         self.wfile.write(f"HTTP/1.1 {reply.status} OK\r\nX-Drip: ".encode())

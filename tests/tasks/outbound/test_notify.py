@@ -66,14 +66,14 @@ def test_a_refusal_is_final_only_where_time_changes_nothing(
     assert [hook.path for hook in hook_sink.requests] == ["/hook"]
 
 
-@pytest.mark.parametrize("kind", ["hang", "drop", "drip_headers", "drip_body"])
+@pytest.mark.parametrize("kind", ["hang", "drop", "reset", "drip_headers", "drip_body"])
 def test_a_lost_answer_is_told_as_unknown_and_never_waits_for_ever(
     hook_sink: HookSink, kind: Any
 ) -> None:
     hook_sink.answer("/hook", Reply(kind=kind))
 
     # Long enough for a slow machine to have sent it.
-    outcome = notify(at(hook_sink), total_seconds=2.0)
+    outcome = notify(at(hook_sink), total_seconds=1.0)
 
     assert isinstance(outcome, TryAgain)
     assert outcome.is_unknown
