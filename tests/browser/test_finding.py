@@ -156,7 +156,8 @@ def test_a_search_is_kept_for_all_with_its_number_in_the_menu_and_a_warning(
     expect(in_menu.locator(".count")).to_contain_text("1")
     expect(in_menu).to_have_attribute("data-alarming", "")
     listed.goto(listed.url.split("/executions")[0] + "/rules/")
-    in_menu.click()
+    with listed.expect_navigation():  # a click does not always wait for its page
+        in_menu.click()
     assert rows(listed) == [FORMULA]
 
     listed.get_by_role("link", name="Views", exact=True).click()
