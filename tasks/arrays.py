@@ -20,6 +20,7 @@ from sqlalchemy import (
     bindparam,
     cast,
     func,
+    select,
 )
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.types import TypeEngine
@@ -41,7 +42,10 @@ def array(
         given: its value, when it is known already.
     """
     if isinstance(kind, _PLAIN):
-        return cast(bindparam(name, given, Text), ARRAY(kind))
+        # As a subquery, which is asked once: else PostgreSQL may read the text anew for
+        # each row.  The outer cast keeps ANY from taking it for rows.
+        read = select(cast(bindparam(name, given, Text), ARRAY(kind)))
+        return cast(read.scalar_subquery(), ARRAY(kind))
     return bindparam(name, given, ARRAY(kind))
 
 
