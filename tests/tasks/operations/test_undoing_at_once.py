@@ -9,7 +9,7 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
-from sqlalchemy import Engine, select, text
+from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from tasks.db import Begin, sessions
@@ -29,6 +29,7 @@ from tasks.operations.starting import start
 from tasks.operations.undoing_cancel import undo_cancel
 from tests.support import factories
 from tests.support.factories import NOW
+from tests.support.locks import waits_for_a_lock
 from tests.support.processes import until
 
 ADA = Actor("ada@example.org")
@@ -82,17 +83,8 @@ def test_what_is_replayed_and_uncancelled_at_once_goes_out_once(
     with begin() as session:
         first(session, id_)
         other.start()
-        until(lambda: _waits_for_a_lock(postgres_engine))
+        until(lambda: waits_for_a_lock(postgres_engine))
     other.join(30)
     with begin() as session:
         states = session.scalars(select(Execution.state)).all()
     assert states.count(ExecutionState.PENDING) == 1
-
-
-def _waits_for_a_lock(engine: Engine) -> bool:
-    asked = text(
-        "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' "
-        "AND datname = current_database()"
-    )
-    with engine.connect() as connection:
-        return connection.execute(asked).scalar_one() > 0

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from sqlalchemy import Engine, select, text
+from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session, sessionmaker
 
 from tasks.db import sessions
@@ -24,6 +24,7 @@ from tasks.outreach.importing import ImportDone, import_contacts
 from tasks.outreach.reading_entries import read_entries
 from tests.support import factories
 from tests.support.factories import NOW
+from tests.support.locks import waits_for_a_lock
 from tests.support.outreach import AGENT
 from tests.support.processes import until
 from tests.support.statements import statements
@@ -185,17 +186,8 @@ def test_of_two_that_race_one_is_refused(postgres_engine: Engine) -> None:
     with make_session.begin() as session:
         import_contacts(session, of, _rows(5), How(agent=AGENT), SYSTEM, now=NOW)
         other.start()
-        until(lambda: _waits_for_a_lock(postgres_engine))
+        until(lambda: waits_for_a_lock(postgres_engine))
     other.join(30)
     assert [error.code for error in refused] == ["import_raced"]
     with make_session() as session:
         assert len(session.scalars(select(Contact)).all()) == 5
-
-
-def _waits_for_a_lock(engine: Engine) -> bool:
-    asked = text(
-        "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' "
-        "AND datname = current_database()"
-    )
-    with engine.connect() as connection:
-        return connection.execute(asked).scalar_one() > 0
