@@ -30,6 +30,7 @@ def test_a_database_that_fails_loses_nothing_acknowledged(
             reporting.start()
             shaken.flows()
             strike()
+            shaken.engine.dispose()  # what the test itself had open was cut as well
             # A lease that lapsed while the database was away is taken back.
             shaken.n_ambiguous += 2 * IN_FLIGHT
             reporting.join()
@@ -50,6 +51,7 @@ def test_what_was_sent_while_the_database_restarts_is_not_sent_again(
     for strike in (database.restart, database.cut_all):
         until(lambda: shaken.n_arrived() > 6, 60)
         strike()
+        shaken.engine.dispose()
     shaken.ready(worker)
     until(lambda: shaken.n_open() == 0, 60, 0.1)
     time.sleep(1.0)
