@@ -30,10 +30,10 @@ def test_a_database_that_fails_loses_nothing_acknowledged(
             reporting.start()
             shaken.flows()
             strike()
-            shaken.engine.dispose()  # what the test itself had open was cut as well
             # A lease that lapsed while the database was away is taken back.
             shaken.n_ambiguous += 2 * IN_FLIGHT
             reporting.join()
+            shaken.engine.dispose()  # what the test itself had open was cut as well
     assert all(process.poll() is None for process in shaken.workers)
     shaken.drain(TIER.timeout)
     history = shaken.check()
