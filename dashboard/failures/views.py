@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from uuid import UUID
 
 from flask import Blueprint, current_app, flash, redirect, request, url_for
@@ -41,7 +42,7 @@ def acknowledge_selected() -> ResponseReturnValue:
         return nothing_selected(url_for(".index"))
     if (why := _acknowledged(form, ids)) is not None:
         flash(why, "warning")
-        return _list(form), 422
+        return _list(form, ticked=ids), 422
     return redirect(url_for(".index"), 303)
 
 
@@ -124,7 +125,7 @@ def _acknowledged(form: AcknowledgeForm, ids: list[UUID]) -> str | None:
     return None
 
 
-def _list(form: AcknowledgeForm) -> str:
+def _list(form: AcknowledgeForm, ticked: Collection[UUID] = ()) -> str:
     session, now = db.session(), utcnow()
     asked = FailureFilter.read(request.args)
     limit = current_app.config["CARILLON"].page_size
@@ -138,6 +139,7 @@ def _list(form: AcknowledgeForm) -> str:
         page=queries.page(session, asked.wanted(now), cursor, limit, now=now),
         n_asking=queries.n_asking(session, now=now),
         form=form,
+        ticked=ticked,
         **_helpers(),
     )
 

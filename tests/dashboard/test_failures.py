@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
 import pytest
+from flask import Flask
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
@@ -88,6 +92,12 @@ def _ids(session: Session) -> list[UUID]:
     ids = session.scalars(select(FailureGroup.id).order_by(FailureGroup.cause)).all()
     session.commit()
     return list(ids)
+
+
+def _address(pattern: str, page: str) -> str:
+    found = re.search(pattern, page)
+    assert found is not None, pattern
+    return html.unescape(found[1])
 
 
 def _states(session: Session) -> dict[UUID, ExecutionState]:
@@ -183,6 +193,32 @@ def test_ticked_groups_are_acknowledged_together(
     ).get_data(as_text=True)
     assert "2 groups acknowledged." in shown
     assert [f'id="failure-{each}"' in shown for each in ids] == [False, False, True]
+
+
+def test_what_was_ticked_stays_ticked_when_it_is_refused(
+    app: Flask,
+    as_operator: Browser,
+    fail: Callable[..., Execution],
+    session: Session,
+) -> None:
+    app.config["CARILLON"] = replace(app.config["CARILLON"], page_size=1)
+    for cause in ("one cause", "another cause"):
+        fail(cause)
+    first = _text(as_operator, "/failures/?show=all&q=cause")
+    second = _text(as_operator, _address(r'rel="next" href="([^"]+)', first))
+    (only,) = re.findall(r'id="failure-([^"]+)"', second)
+    said = {"id": only, "until": "2020-01-01T00:00", "note": "seen"}
+    target = _address(r'id="selection" method="post" action="([^"]+)', second)
+    answer = as_operator.post(target, data=said)
+    assert answer.status_code == 422
+    shown = answer.get_data(as_text=True)
+    assert f'value="{only}" form="selection" checked' in shown
+    assert 'value="seen"' in shown
+    del said["until"]
+    target = _address(r'id="selection" method="post" action="([^"]+)', shown)
+    assert as_operator.post(target, data=said).status_code == 303
+    session.expire_all()
+    assert session.get_one(FailureGroup, UUID(only)).note == "seen"
 
 
 def test_what_cannot_be_taken_note_of_is_answered_with_a_sentence(
