@@ -11,6 +11,7 @@ from tasks.automation.events import (
 )
 from tasks.automation.results import UNSET
 from tasks.automation.scheduler import (
+    CancelResult,
     RescheduleResult,
     ScheduleResult,
     TimeContext,
@@ -24,6 +25,7 @@ from tasks.automation.scheduler import (
 __all__ = [
     "UNSET",
     "AutomationEvent",
+    "CancelResult",
     "EmitEventResult",
     "RescheduleResult",
     "ScheduleResult",

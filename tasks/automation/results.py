@@ -63,6 +63,16 @@ class RescheduleResult:
 
 
 @dataclass(frozen=True, slots=True)
+class CancelResult:
+    """What came of cancelling the pending jobs of a booking, episode or podcast."""
+
+    success: bool
+    jobs_cancelled: int = 0
+    error: str | None = None
+    error_code: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Changed(Generic[Row]):
     """What a lifecycle verb did to one row."""
 

@@ -6,16 +6,24 @@ work in the caller's transaction, never raise into the caller, and answer instea
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
+from sqlalchemy import ColumnElement
 from sqlalchemy.orm import Session
 
+from tasks.automation.checks import checked_id
 from tasks.automation.guarded import guarded
 from tasks.automation.jobs import end_jobs
 from tasks.automation.planner import Date
 from tasks.automation.plans import reconcile
-from tasks.automation.results import UNSET, RescheduleResult, ScheduleResult
+from tasks.automation.results import (
+    UNSET,
+    CancelResult,
+    RescheduleResult,
+    ScheduleResult,
+)
 from tasks.automation.scope import congregation_of
 from tasks.automation.subjects import TimeContext, subject_of
 from tasks.clock import utcnow
@@ -24,6 +32,7 @@ from tasks.models.reason import Reason
 from tasks.models.scheduled_job import JobState, ScheduledJob
 
 __all__ = [
+    "CancelResult",
     "RescheduleResult",
     "ScheduleResult",
     "TimeContext",
@@ -144,26 +153,46 @@ def cancel_pending_time_based_jobs(
     congregation_id: UUID | None = None,
     reason: Reason = Reason.PRODUCER,
     now: datetime | None = None,
-) -> int:
+) -> CancelResult:
     """Cancel the pending jobs of a booking, an episode or a whole podcast.
 
-    Returns how many there were.  With several ids given, jobs that match all of them.
+    With several ids given, jobs that match all of them.  Without any nothing is
+    cancelled and the answer says so, since that would mean every job there is.
+    """
+    about = {
+        "booking_id": booking_id,
+        "episode_id": episode_id,
+        "podcast_id": podcast_id,
+    }
+    at = now or utcnow()
+
+    def cancel() -> CancelResult:
+        of = congregation_of(session, congregation_id)
+        ended = end_jobs(session, _jobs_of(of, about), JobState.CANCELLED, reason, at)
+        return CancelResult(True, jobs_cancelled=len(ended))
+
+    return guarded(
+        session,
+        cancel,
+        lambda code, error: CancelResult(False, error=error, error_code=code),
+    )
+
+
+def _jobs_of(
+    of: UUID, about: Mapping[str, str | None]
+) -> Sequence[ColumnElement[bool]]:
+    """Return what is true of the jobs of one congregation that are about the ids.
 
     Raises:
-        InvalidInput: no id is given; that would mean every job there is.
-        NotFound: the congregation cannot be told.
+        InvalidInput: there is no id, or one is none.
     """
-    named = {
-        ScheduledJob.booking_id: booking_id,
-        ScheduledJob.episode_id: episode_id,
-        ScheduledJob.podcast_id: podcast_id,
-    }
-    which = [column == name for column, name in named.items() if name is not None]
-    if not which:
+    named = [
+        getattr(ScheduledJob, field) == checked_id(id_, field)
+        for field, id_ in about.items()
+        if id_ is not None
+    ]
+    if not named:
         raise InvalidInput(
             "entity_required", "Say which booking, episode or podcast it is about."
         )
-    of = ScheduledJob.congregation_id == congregation_of(session, congregation_id)
-    at = now or utcnow()
-    ended = end_jobs(session, [of, *which], JobState.CANCELLED, reason, at)
-    return len(ended)
+    return [ScheduledJob.congregation_id == of, *named]

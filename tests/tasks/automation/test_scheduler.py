@@ -7,10 +7,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, update
+from sqlalchemy import Engine, event, update
 
 from tasks.automation import (
     UNSET,
+    CancelResult,
     ScheduleResult,
     TimeContext,
     cancel_pending_time_based_jobs,
@@ -20,13 +21,13 @@ from tasks.automation import (
     schedule_time_based_jobs_for_episode,
 )
 from tasks.db import congregation_session, sessions
-from tasks.errors import InvalidInput
 from tasks.models import (
     BookingStatus,
     JobContext,
     JobState,
     LatePolicy,
     OffsetUnit,
+    Podcast,
     Reason,
     Rule,
     ScheduledJob,
@@ -48,6 +49,12 @@ def _plan(world: World, now: datetime = NOW, **values: Any) -> ScheduleResult:
     )
     with world.make_session.begin() as session:
         return schedule_time_based_jobs(session, context, now=now)
+
+
+def _cancel(world: World, **values: Any) -> CancelResult:
+    of = {"congregation_id": world.id, "now": NOW, **values}
+    with world.make_session.begin() as session:
+        return cancel_pending_time_based_jobs(session, **of)
 
 
 def _day_before(world: World, **values: Any) -> Rule:
@@ -265,16 +272,60 @@ def test_pending_jobs_are_cancelled_by_booking_episode_or_podcast(world: World) 
     for name in ("b1", "b2", "b3"):
         world.booking(name, episode_id="e1" if name == "b2" else None)
         _plan(world, booking_id=name)
-    with world.make_session.begin() as session:
-        of: dict[str, Any] = {"congregation_id": world.id, "now": NOW}
-        assert cancel_pending_time_based_jobs(session, booking_id="b1", **of) == 1
-        assert cancel_pending_time_based_jobs(session, booking_id="b1", **of) == 0
-        assert cancel_pending_time_based_jobs(session, episode_id="e1", **of) == 1
-        assert cancel_pending_time_based_jobs(session, podcast_id="other", **of) == 0
-        assert cancel_pending_time_based_jobs(session, podcast_id="show", **of) == 1
-        with pytest.raises(InvalidInput):
-            cancel_pending_time_based_jobs(session, **of)
+    for values, n in (
+        ({"booking_id": "b1"}, 1),
+        ({"booking_id": "b1"}, 0),
+        ({"episode_id": "e1"}, 1),
+        ({"podcast_id": "other"}, 0),
+        ({"podcast_id": "show", "booking_id": "b2"}, 0),
+        ({"podcast_id": "show"}, 1),
+    ):
+        assert _cancel(world, **values) == CancelResult(True, jobs_cancelled=n)
     assert {job.reason for job in world.jobs("cancelled")} == {Reason.PRODUCER}
+
+
+@pytest.mark.parametrize(
+    ("values", "code"),
+    [
+        ({}, "entity_required"),
+        ({"booking_id": ""}, "bad_id"),
+        ({"podcast_id": 7}, "bad_id"),
+        ({"booking_id": "b1", "congregation_id": None}, "no_congregation"),
+    ],
+)
+def test_a_cancelling_that_is_wrong_is_answered_and_cancels_nothing(
+    world: World, values: dict[str, Any], code: str
+) -> None:
+    world.booking()
+    _day_before(world)
+    _plan(world)
+    result = _cancel(world, **values)
+    assert (result.success, result.jobs_cancelled) == (False, 0)
+    assert (result.error_code, bool(result.error)) == (code, True)
+    assert len(world.jobs("pending")) == 1
+
+
+def test_a_cancelling_that_breaks_leaves_the_callers_work_alone(
+    engine: Engine, world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.booking()
+    _day_before(world)
+    _plan(world)
+
+    def explode(*args: Any) -> None:
+        if args[2].startswith("UPDATE scheduled_jobs"):
+            raise RuntimeError("boom")
+
+    event.listen(engine, "before_cursor_execute", explode)
+    with world.make_session.begin() as session:
+        session.add(Podcast(congregation_id=world.id, id="mine", title="Mine"))
+        result = cancel_pending_time_based_jobs(
+            session, booking_id="b1", congregation_id=world.id
+        )
+    assert (result.success, result.error_code) == (False, "internal_error")
+    assert "producer_failed" in caplog.text
+    assert len(world.jobs("pending")) == 1
+    assert {row.id for row in world.all(Podcast)} == {"show", "other", "mine"}
 
 
 def test_jobs_of_another_congregation_are_left_alone(world: World, twin: World) -> None:
@@ -282,11 +333,7 @@ def test_jobs_of_another_congregation_are_left_alone(world: World, twin: World) 
         each.booking()
         _day_before(each)
         _plan(each)
-    with world.make_session.begin() as session:
-        n = cancel_pending_time_based_jobs(
-            session, booking_id="b1", congregation_id=world.id
-        )
-    assert n == 1
+    assert _cancel(world, booking_id="b1").jobs_cancelled == 1
     assert len(twin.jobs("pending")) == 1
 
 
