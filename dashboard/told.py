@@ -46,9 +46,12 @@ _SENTENCES: Final = (
         "The same piece failed %(n)s times; the runs of the lane “operations” say why. "
         "Nothing of that piece was changed."
     ),
+    mark("Congregation %(id)s, and %(n)s more congregations failed: %(why)s"),
+    mark("Congregation %(id)s failed: %(why)s"),
     mark("Waits for its turn: the rule acts at most %(n)s times in %(span)s minutes."),
     mark("Waits for %(host)s, which does not answer."),
     mark("Held by %(who)s: %(reason)s"),
+    mark("The bucket cannot be reached (%(why)s)."),
     mark("%(place)s cannot be reached (%(why)s)."),
     mark("%(place)s cannot be reached."),
     mark("%(place)s did not answer within %(seconds)s seconds."),
@@ -60,6 +63,8 @@ _SENTENCES: Final = (
     mark("it closed the connection"),
 )
 _VALUE: Final = re.compile(r"%\\\((\w+)\\\)s")
+#: What went wrong in the program itself has the name of its kind before it.
+_RAISED: Final = re.compile(r"([A-Z]\w*): (.+)", re.DOTALL)
 #: A value that is one of the sentences itself.
 _NESTED: Final = "why"
 
@@ -86,7 +91,9 @@ def told(text: str | None) -> str:
                 for name, value in found.groupdict().items()
             }
             return say(sentence, **values)
-    return say(text)
+    if (said := say(text)) == text and (raised := _RAISED.fullmatch(text)):
+        return f"{raised[1]}: {told(raised[2])}"
+    return said
 
 
 def init_app(app: Flask) -> None:

@@ -9,6 +9,7 @@ from dashboard.congregations import home, queries
 from dashboard.congregations.filters import CongregationFilter
 from dashboard.congregations.forms import CongregationForm
 from dashboard.extensions import db
+from dashboard.lane_titles import lane_title
 from dashboard.office import place
 from dashboard.scope import chosen_congregation
 from dashboard.search.views import explains
@@ -88,6 +89,7 @@ def detail(slug: str) -> str:
         locales=LOCALES,
         tiles=home.tiles(session, place(session, found.id)),
         troubles=troubles(session, found.id),
+        lane_title=lane_title,
         is_moving=is_moving(session, found.id),
     )
 

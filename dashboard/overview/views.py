@@ -8,14 +8,12 @@ from flask import Blueprint, current_app, url_for
 
 from dashboard.extensions import db
 from dashboard.failures import pictures
+from dashboard.lane_titles import lane_title
 from dashboard.overview import ahead, lists, queries
 from dashboard.saved_views.counting import alarming
 from dashboard.security import current_operator
 from dashboard.web import render
-from tasks import registry
 from tasks.clock import utcnow
-from tasks.errors import UnknownLane
-from tasks.saying import say
 
 bp = Blueprint("overview", __name__)
 
@@ -39,7 +37,7 @@ def index() -> str:
         dailies=ahead.dailies(config, now=now),
         base_url=config.base_url,
         failed_url=_failed_url,
-        lane_title=_lane_title,
+        lane_title=lane_title,
         line_url=_line_url,
         bars=pictures.bars,
         in_words=pictures.sentence,
@@ -50,13 +48,6 @@ def index() -> str:
 def _failed_url(since: datetime) -> str:
     """Return the list of exactly those failures that the tile counts."""
     return url_for("executions.index", state="failed", since=since.isoformat())
-
-
-def _lane_title(name: str) -> str:
-    try:
-        return say(registry.lane(name).title)
-    except UnknownLane:  # a setting may outlive its lane
-        return name
 
 
 def _line_url(line: lists.Line) -> str:

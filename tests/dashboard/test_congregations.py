@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from sqlalchemy import Engine, func, select
+from sqlalchemy import Engine, func, select, update
 from sqlalchemy.orm import Session
 
 from dashboard.congregations.podcast_views import wall_clock
+from dashboard.operators.models import Operator
 from tasks.automation import zone_moves
 from tasks.clock import utcnow
 from tasks.models import (
@@ -19,6 +20,7 @@ from tasks.models import (
     BookingLink,
     BookingStatus,
     Congregation,
+    DailyRun,
     Episode,
     EpisodeStatus,
     Podcast,
@@ -60,6 +62,24 @@ def house(sqlite_engine: Engine) -> Congregation:
             session, id_, start_time=soon, episode_id="e1", booking_link_id="l1"
         )
         return session.get_one(Congregation, id_)
+
+
+def test_a_lane_that_failed_is_told_in_the_readers_language(
+    as_viewer: FlaskClient, house: Congregation, sqlite_engine: Engine
+) -> None:
+    with Session(sqlite_engine) as session, session.begin():
+        session.execute(update(Operator).values(language="fr"))
+        # As the lanes write it (tasks.daily.isolated).
+        error = "StorageFailed: s3.example.org cannot be reached (connection refused)."
+        values = {"failed_at": utcnow(), "retry_at": utcnow(), "error": error}
+        for lane in ("retention", "former"):
+            session.add(DailyRun(congregation_id=house.id, lane=lane, **values))
+    told = "StorageFailed: s3.example.org est injoignable (connexion refusée)."
+    home = as_viewer.get(f"/congregations/{house.slug}").text
+    assert home.count(told) == 2
+    assert ">Conservation</a>" in home
+    assert ">former</a>" in home, "which is no lane any more"
+    assert told in as_viewer.get(f"/retention/{house.slug}").text
 
 
 def test_the_list_names_each_congregation(

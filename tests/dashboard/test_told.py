@@ -13,6 +13,7 @@ from types import ModuleType
 import pytest
 
 from dashboard.told import told
+from tasks import daily
 from tasks.automation.actions.base import Done
 from tasks.holds.looking import Active
 from tasks.lanes import operations, rescue
@@ -89,6 +90,16 @@ def test_what_became_of_a_worker_is_told(module: ModuleType) -> None:
     assert found
     for sentence in found:
         assert told(sentence) != sentence
+
+
+def test_what_a_lane_says_of_congregations_that_failed_is_told() -> None:
+    failed = [(new_id(), "StorageFailed: bucket cannot be reached."), (new_id(), "x")]
+    first = failed[0][0]
+    why = "StorageFailed: bucket est injoignable."
+    one = f"L’assemblée {first} a échoué{NBSP}: {why}"
+    assert told(daily.trouble(failed[:1])) == one
+    two = f"L’assemblée {first} et 1 de plus ont échoué{NBSP}: {why}"
+    assert told(daily.trouble(failed)) == two
 
 
 def test_what_a_server_said_itself_stays_as_it_is() -> None:
