@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import Final
 from uuid import UUID
 
@@ -124,7 +125,13 @@ def _ask(form: ImportForm, refused: InvalidFile | None = None) -> str:
 def _preview(
     session: Session, form: ImportForm, planned: Import, notice: str = ""
 ) -> str:
-    titles = titles_of(session, planned.congregation_id)
+    compared = {
+        each.rule.id: (document_of(each.rule), document_of(each.saved))
+        for each in planned.arrivals
+        if each.rule and each.verb == "change"
+    }
+    documents = chain.from_iterable(compared.values())
+    titles = titles_of(session, planned.congregation_id, documents)
     form.seen.data = planned.fingerprint
     return render(
         "rules/import_preview.html",
@@ -141,11 +148,8 @@ def _preview(
         },
         sentence=sentence,
         changes={
-            each.rule.id: differences(
-                document_of(each.rule), document_of(each.saved), titles
-            )
-            for each in planned.arrivals
-            if each.rule and each.verb == "change"
+            id_: differences(before, after, titles)
+            for id_, (before, after) in compared.items()
         },
     )
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 from uuid import UUID
 
 from flask import flash, redirect, request, url_for
@@ -22,6 +22,7 @@ from dashboard.search.views import explains
 from dashboard.security import actor, require
 from dashboard.web import render
 from tasks.automation.impact import LOOKED_AT_MAX
+from tasks.bulk import among
 from tasks.clock import utcnow
 from tasks.models import Podcast, RuleVersion
 from tasks.operations import rules
@@ -76,12 +77,13 @@ def restoring(rule_id: UUID, version: int) -> str:
         parts = parts_of(session, rule.congregation_id, impact)
     except rules.InvalidRule as refused:
         problem = refused.message
-    titles = titles_of(session, rule.congregation_id)
+    both = document_of(rule), kept.document
+    titles = titles_of(session, rule.congregation_id, both)
     return render(
         "rules/restore.html",
         rule=rule,
         version=kept,
-        changes=differences(document_of(rule), kept.document, titles),
+        changes=differences(*both, titles),
         problem=problem,
         impact=impact,
         parts=parts,
@@ -124,15 +126,21 @@ def _page(session: Session, form: VersionFilter) -> Page[RuleVersion]:
 
 def _compared(session: Session, rule_id: UUID, a: int, b: int) -> list[Difference]:
     old, new = find_version(session, rule_id, a), find_version(session, rule_id, b)
-    titles = titles_of(session, old.congregation_id)
-    return differences(old.document, new.document, titles)
+    both = old.document, new.document
+    return differences(*both, titles_of(session, old.congregation_id, both))
 
 
-def titles_of(session: Session, congregation_id: UUID) -> Mapping[str, str]:
-    """Return the titles of a congregation's podcasts by their ids."""
+def titles_of(
+    session: Session, congregation_id: UUID, documents: Iterable[Mapping[str, Any]]
+) -> Mapping[str, str]:
+    """Return the titles of the podcasts that documents of rules name, by their ids."""
+    ids = {id_ for each in documents for id_ in each.get("podcast_ids") or ()}
+    if not ids:
+        return {}
     rows = session.execute(
         select(Podcast.id, Podcast.title).where(
-            Podcast.congregation_id == congregation_id
+            Podcast.congregation_id == congregation_id,
+            among(session, Podcast.id, sorted(ids)),
         )
     )
     return {row.id: row.title for row in rows}

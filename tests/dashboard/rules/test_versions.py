@@ -13,6 +13,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
+from dashboard.rules.versions import titles_of
 from tasks.clock import utcnow
 from tasks.models import (
     AuditEntry,
@@ -26,6 +27,7 @@ from tasks.models import (
 )
 from tests.dashboard.rules.conftest import XSS, soup, words
 from tests.support import factories
+from tests.support.statements import statements
 
 
 @pytest.fixture
@@ -258,6 +260,18 @@ def test_two_versions_are_compared_field_by_field(
     assert today == shown
     same = words(as_operator.get(f"{path}/versions?a=2&b=2"))
     assert "They say the same." in same
+
+
+def test_of_podcasts_only_those_that_are_compared_are_read(
+    sqlite_engine: Engine, house: UUID
+) -> None:
+    every = {"podcast_ids": None}
+    one = {"podcast_ids": ["other", "removed"]}
+    with Session(sqlite_engine) as session:
+        assert titles_of(session, house, [every, one]) == {"other": "Turmgespräche"}
+        with statements() as seen:
+            assert titles_of(session, house, [every, every]) == {}
+        assert seen == []
 
 
 @pytest.mark.parametrize("query", ["a=1&b=7", "a=0&b=1", "a=-1&b=1", f"a=1&b={10**30}"])
