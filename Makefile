@@ -1,6 +1,6 @@
 # What people and CI run; "make help" tells.  Plain GNU make 3.81, as macOS has it.
 .DEFAULT_GOAL := help
-.PHONY: help run test screens check lock migration catalogs clean bench bench-data
+.PHONY: help run test screens chaos check lock migration catalogs clean bench bench-data
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -13,7 +13,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 
 help: ## Tell what there is
 	@echo "Carillon. make <what>:"
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) \
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) \
 	| awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
 	@echo "Settings come from the environment: docs/configuration.md"
 

@@ -15,9 +15,9 @@ from tasks.saying import say
 Limit = Callable[[Config], int]
 #: A file of up to so many times its limit is read to its end and refused in words; a
 #: browser that is cut off in the middle shows no words at all.
-_PATIENCE: Final = 2
+PATIENCE: Final = 2
 #: What a form may hold beside its file, in bytes.
-_BESIDE: Final = 65_536
+BESIDE: Final = 65_536
 
 
 def take_files(bp: Blueprint, limits: Mapping[str, Limit]) -> None:
@@ -39,7 +39,7 @@ def take_files(bp: Blueprint, limits: Mapping[str, Limit]) -> None:
             abort(redirect(url_for("security.login"), 303))
         most = limit(current_app.config["CARILLON"])
         g.file_limit = most
-        request.max_content_length = most * _PATIENCE + _BESIDE
+        request.max_content_length = most * PATIENCE + BESIDE
 
 
 def uploaded(field: str = "file") -> tuple[str, BinaryIO]:

@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 
 from dashboard.cli import COMMANDS
+from dashboard.uploads import BESIDE, PATIENCE
+from tasks.config import Config
 
 ROOT = Path(__file__).parent.parent
 DEPLOY = ROOT / "deploy"
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
 
 
@@ -46,11 +49,40 @@ def test_the_image_gets_every_folder_that_the_code_needs() -> None:
         assert f"!{name}" in let_in
 
 
-def test_the_readme_points_to_files_that_exist() -> None:
-    for name in ("README.md", "CONTRIBUTING.md"):
-        text = (ROOT / name).read_text(encoding="utf-8")
-        for target in re.findall(r"(?<!!)\[[^]]*\]\(([^)#:]+)\)", text):
-            assert (ROOT / target).exists(), f"{name} points to {target}"
+def test_the_proxy_lets_the_largest_upload_through(tmp_path: Path) -> None:
+    docs = (ROOT / "docs" / "deployment.md").read_text(encoding="utf-8")
+    (megabytes,) = re.findall(r"client_max_body_size (\d+)m;", docs)
+    config = Config.from_environ({"VAR_DIR": str(tmp_path)})
+    with_a_form = config.archive_limit * PATIENCE + BESIDE
+    assert int(megabytes) * 1024 * 1024 > with_a_form
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_a_page_of_the_docs_points_to_what_exists(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for target in re.findall(r"\[[^]]*\]\(([^)#:]*)\)", text):
+        assert (page.parent / target).exists(), f"it points to {target}"
+    for named in re.findall(
+        r"`((?:tasks|dashboard|tests|templates|docs)/[^`<*]+)`", text
+    ):
+        assert (ROOT / named.split(":")[0]).exists(), f"it names {named}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_a_heading_that_is_pointed_to_exists(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for target, heading in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", text):
+        there = page.parent / target if target else page
+        assert heading in _headings(there), f"it points to {target}#{heading}"
+
+
+def _headings(page: Path) -> set[str]:
+    """Return the headings of a page as links name them."""
+    titles = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {
+        re.sub(r"[^\w -]", "", title.lower()).strip().replace(" ", "-")
+        for title in titles
+    }
 
 
 @pytest.mark.parametrize("name", ["requirements.lock", "requirements-demo.lock"])
