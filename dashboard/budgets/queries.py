@@ -46,16 +46,19 @@ def of_lane(session: Session, lane: str, now: datetime) -> dict[str, Any]:
 
 
 def endangered(session: Session) -> Sequence[Endangered]:
-    """Return the budgets that are nearly used up, at most ``SHOWN_MAX`` of a kind."""
+    """Return the budgets that are nearly used up, at most ``SHOWN_MAX`` of a kind.
+
+    As the lane ``rollups`` found them a minute ago at the latest.
+    """
     rules = session.execute(
         select(Rule.id, Rule.name)
         .join(RuleBudget, RuleBudget.rule_id == Rule.id)
-        .where(RuleBudget.warned_at.is_not(None), Rule.deleted_at.is_(None))
+        .where(RuleBudget.is_near.is_(True), Rule.deleted_at.is_(None))
         .limit(SHOWN_MAX)
     )
     found = [Endangered(id_, name) for id_, name in rules]
     if scope_of(session) is Scope.EVERY:
-        lanes = select(LaneBudget.lane).where(LaneBudget.warned_at.is_not(None))
+        lanes = select(LaneBudget.lane).where(LaneBudget.is_near.is_(True))
         found += [Endangered(None, name) for name in session.scalars(lanes)]
     return found
 

@@ -19,7 +19,10 @@ class _Promise:
     seconds: Mapped[int]  # one of the rollups' BOUNDS
     #: Whether admins are told by mail, too; the first page warns anyway.
     by_mail: Mapped[bool] = mapped_column(default=True)
-    #: When admins were told that it is nearly used up; None: it is not.
+    #: Whether it was nearly used up, or broken, when the lane ``rollups`` last looked.
+    is_near: Mapped[bool] = mapped_column(default=False)
+    #: When admins were told that it is nearly used up; None: it is not, and was not
+    #: for a while.
     warned_at: Mapped[datetime | None]
     #: When they were told that it is broken; None: it is not.
     broken_at: Mapped[datetime | None]

@@ -101,6 +101,7 @@ def _write(
     budget.by_mail = promise.by_mail
     # Of another promise nobody was told anything yet.
     budget.warned_at, budget.broken_at, budget.updated_at = None, None, now
+    budget.is_near = False
     session.add(budget)
     session.flush()
 

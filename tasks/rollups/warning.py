@@ -61,6 +61,7 @@ def _mark(
     session: Session, budget: Budget, burnt: Sequence[Burn], now: datetime
 ) -> bool:
     worst = max(burnt, key=lambda burn: burn.used if burn.is_telling else 0)
+    budget.is_near = worst.warns
     _forget(budget, worst, now)
     is_new = worst.warns and budget.warned_at is None
     breaks = worst.breaks and budget.broken_at is None

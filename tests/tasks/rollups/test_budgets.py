@@ -9,9 +9,11 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session, sessionmaker
 
+from dashboard.budgets.queries import endangered
 from dashboard.charts import series
 from dashboard.charts.periods import PERIODS
 from dashboard.operators.models import operator_congregations
+from tasks import registry
 from tasks.errors import InvalidInput, NotFound
 from tasks.lanes import rollups
 from tasks.models import (
@@ -41,6 +43,7 @@ from tests.support.operators import operator
 Sessions = sessionmaker[Session]
 ANNA = Actor("anna@example.org")
 MINUTE = Promise(950, 60)
+EVERY = registry.lane("rollups").every
 
 
 def _waited(session: Session, rule_id: UUID, at: datetime, n: int, late: int) -> None:
@@ -107,6 +110,29 @@ def test_admins_are_told_once_before_it_breaks(make_session: Sessions) -> None:
     _sweep(make_session, NOW + timedelta(days=8) + QUIET_FOR)
     with make_session() as session:
         assert session.get_one(RuleBudget, rule).warned_at is None
+
+
+def test_the_first_page_warns_no_longer_than_it_is_so(make_session: Sessions) -> None:
+    rule = _rule(make_session)
+    with make_session.begin() as session:
+        _waited(session, rule, NOW, 90, 10)
+    _sweep(make_session)
+    names = ["Welcome", "executions"]
+    with make_session() as session:
+        assert [each.name for each in endangered(session)] == names
+    with make_session.begin() as session:
+        _waited(session, rule, NOW, 900, 0)
+    _sweep(make_session, NOW + EVERY)
+    with make_session() as session:
+        assert endangered(session) == []
+        assert session.get_one(RuleBudget, rule).warned_at == NOW, "told long enough"
+    with make_session.begin() as session:
+        _waited(session, rule, NOW, 0, 200)
+    _sweep(make_session, NOW + 2 * EVERY)
+    with make_session.begin() as session:
+        assert [each.name for each in endangered(session)] == names
+        set_rule_budget(session, rule, Promise(900, 300), ANNA, now=NOW)
+        assert [each.name for each in endangered(session)] == names[1:]
 
 
 def test_admins_are_told_once_more_when_it_breaks(make_session: Sessions) -> None:
