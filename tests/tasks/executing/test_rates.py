@@ -73,11 +73,14 @@ class Limited:
             return [factories.execution(session, rule, **values).id for _ in range(n)]
 
     def sweep(self, after: timedelta = timedelta(0), limit: int = 50) -> list[UUID]:
-        """Move the clock, sweep once, and return what was sent meanwhile."""
+        """Move the clock, sweep once, and return what was sent meanwhile.
+
+        It comes in the order of birth: what one sweep sends leaves side by side.
+        """
         self.clock.now += after
         n_before = len(self.post.sent)
         sweep(bench(self.make_session, self.clock, self.post), limit)
-        return [envelope.execution_id for envelope, _ in self.post.sent[n_before:]]
+        return sorted(each.execution_id for each, _ in self.post.sent[n_before:])
 
     def get(self, id_: UUID) -> Execution:
         with self.make_session() as session:
