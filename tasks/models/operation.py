@@ -93,6 +93,8 @@ class Operation(Base):
     skipped: Mapped[Json] = mapped_column(default=dict)
     changed_in: Mapped[Json] = mapped_column(default=dict)  # congregation -> how many
     last_id: Mapped[UUID | None]  # of the last row done; None: none yet
+    #: Of what is spread: when the first would have gone, for the rest to go in time.
+    spread_from: Mapped[datetime | None]
     tries: Mapped[int] = mapped_column(default=0)  # at the piece under way
     lease_until: Mapped[datetime | None]  # None: nobody is at it
     touched_at: Mapped[datetime]  # who was worked on last waits longest

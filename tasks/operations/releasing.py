@@ -99,13 +99,19 @@ def _free(
 
 
 def _turns(operation: Operation, n: int, now: datetime) -> list[datetime]:
-    """Return when each of the next ``n`` goes; all of them together take the span."""
+    """Return when each of the next ``n`` goes; all of them together take the span.
+
+    What is done late, as after a stop, takes what is left of the span from now on:
+    the operation keeps by how much it has moved.
+    """
     span = timedelta(minutes=int(operation.matching.get(MINUTES, 0)))
+    if not span:
+        return [now] * n
     share = span / max(operation.n_total, 1)
-    return [
-        max(now, operation.created_at + share * (operation.n_done + place))
-        for place in range(n)
-    ]
+    gone = share * operation.n_done
+    first = max(now, (operation.spread_from or operation.created_at) + gone)
+    operation.spread_from = first - gone
+    return [first + share * place for place in range(n)]
 
 
 def _end(

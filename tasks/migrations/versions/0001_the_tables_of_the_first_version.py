@@ -618,6 +618,7 @@ def upgrade() -> None:
         sa.Column("skipped", sa.JSON(), nullable=False),
         sa.Column("changed_in", sa.JSON(), nullable=False),
         sa.Column("last_id", sa.Uuid(), nullable=True),
+        sa.Column("spread_from", sa.DateTime(timezone=True), nullable=True),
         sa.Column("tries", sa.Integer(), nullable=False),
         sa.Column("lease_until", sa.DateTime(timezone=True), nullable=True),
         sa.Column("touched_at", sa.DateTime(timezone=True), nullable=False),

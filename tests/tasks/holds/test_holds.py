@@ -20,6 +20,7 @@ from tasks.executing.running import AT_ONCE, FRESH_SECONDS
 from tasks.holds.looking import FIRST_LOOK, LONGEST_LOOK, active, closed
 from tasks.holds.plans import Chosen, Plan, held_by, lift_with, outlook
 from tasks.holds.setting import What, hold
+from tasks.lanes import operations
 from tasks.lanes.executions import sweep
 from tasks.models import (
     Attempt,
@@ -35,7 +36,7 @@ from tasks.models import (
     Rule,
     new_id,
 )
-from tasks.operations import starting
+from tasks.operations import starting, steering
 from tasks.operations.audit import Actor
 from tests.support import factories
 from tests.support.factories import NOW
@@ -233,6 +234,36 @@ def test_what_waited_is_spread_evenly(make_session: Sessions) -> None:
     minutes = [(row.run_at - rows[0].run_at) for row in rows]
     assert minutes == [timedelta(minutes=5 * n) for n in range(4)]
     assert {row.reason for row in rows} == {None}
+
+
+@pytest.mark.parametrize(
+    ("resumed_at", "third_at"), [(2, 10), (60, 60)], ids=["in time", "late"]
+)
+def test_what_is_left_of_a_stopped_plan_is_spread_over_what_is_left_of_its_time(
+    make_session: Sessions,
+    monkeypatch: pytest.MonkeyPatch,
+    resumed_at: int,
+    third_at: int,
+) -> None:
+    monkeypatch.setattr(starting, "PIECE", 1)
+    with make_session.begin() as session:
+        _made(session, 4)
+    id_ = _hold(make_session)
+    sweep(bench(make_session, _at(NOW), FakePost()), 10)
+    operation = _lift(make_session, id_, Plan.SPREAD, 20)
+    assert operation is not None
+
+    operations.sweep(bench(make_session, _at(NOW), FakePost()), 2)
+    with make_session.begin() as session:
+        steering.stop(session, operation.id, ANNA, now=NOW)
+    late = NOW + timedelta(minutes=resumed_at)
+    with make_session.begin() as session:
+        steering.resume(session, operation.id, ANNA, now=late)
+    for _ in range(2):  # each piece goes on where the one before it has ended
+        operations.sweep(bench(make_session, _at(late), FakePost()), 1)
+
+    minutes = [(row.run_at - NOW) / timedelta(minutes=1) for row in _all(make_session)]
+    assert minutes == [0, 5, third_at, third_at + 5]
 
 
 def test_more_than_is_counted_elsewhere_is_spread_over_the_time_that_was_chosen(
