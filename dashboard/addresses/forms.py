@@ -20,6 +20,8 @@ from tasks.congregation.addresses.editing import NOTES_MAX, AddressChange
 from tasks.models import Address, AddressArea
 from tasks.saying import later
 
+#: No version is longer, and Python refuses to read numbers of thousands of digits.
+_DIGITS_MAX: Final = 9
 _CODES: Final = {"rows": 3, "spellcheck": "false", "autocomplete": "off"}
 
 
@@ -132,4 +134,6 @@ class SyncForm(WithinForm):
 
 def version_of(text: str | None) -> int:
     """Return the version that a form shows; one that is none fits nothing."""
-    return int(text) if text and text.isascii() and text.isdigit() else -1
+    if not text or len(text) > _DIGITS_MAX or not (text.isascii() and text.isdigit()):
+        return -1
+    return int(text)

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
+from typing import Final
 
 from flask import request
 
 from dashboard.api.errors import ApiError
 from tasks.errors import Conflict
 from tasks.outreach.versions import VERSION_MISMATCH, Expected
+
+#: No version is longer, and Python refuses to read numbers of thousands of digits.
+_DIGITS_MAX: Final = 18
 
 
 def etag(version: int) -> dict[str, str]:
@@ -29,7 +33,11 @@ def expected_version() -> Expected | None:
     if tags.star_tag:
         return "*"
     texts = tags.as_set(include_weak=False)
-    return frozenset(int(tag) for tag in texts if tag.isascii() and tag.isdigit())
+    return frozenset(int(tag) for tag in texts if _is_version(tag))
+
+
+def _is_version(tag: str) -> bool:
+    return tag.isascii() and tag.isdigit() and len(tag) <= _DIGITS_MAX
 
 
 @contextmanager

@@ -48,13 +48,12 @@ def upload() -> ResponseReturnValue:
 @bp.post("/<uuid:transfer_id>/import")
 def confirm(transfer_id: UUID) -> ResponseReturnValue:
     """Import what was looked at, if it is still that many rows."""
-    n_rows = request.form.get(N_ROWS, "")
     try:
         row = starting.confirm(
             db.session(),
             transfer_id,
             actor(),
-            int(n_rows) if n_rows.isascii() and n_rows.isdigit() else -1,
+            request.form.get(N_ROWS, -1, type=int),
             utcnow(),
         )
     except NotFound:

@@ -97,9 +97,10 @@ def test_an_archive_is_checked_confirmed_with_its_number_and_taken_over(
     page = _text(as_operator.get(checked.location))
     assert "Import 2 rows" in page
     assert "What would come in" in page
-    wrong = as_operator.post(f"{checked.location}/import", data={"n_rows": "x"})
-    assert wrong.location == checked.location
-    assert "another one by now" in _text(as_operator.get(checked.location))
+    for odd in ("x", "1" * 5_000):
+        wrong = as_operator.post(f"{checked.location}/import", data={"n_rows": odd})
+        assert wrong.location == checked.location
+        assert "another one by now" in _text(as_operator.get(checked.location))
     answer = as_operator.post(f"{checked.location}/import", data={"n_rows": "2"})
     data_transfer.sweep(lane, 1)
     page = _text(as_operator.get(answer.location))

@@ -140,6 +140,7 @@ def test_an_area_is_kept_and_told_to_the_audit_log(
         ("urls", "http://adresse.data.gouv.fr/x", "https"),
         ("urls", "https://example.org/x", "OPEN_DATA_ALLOWLIST"),
         ("urls", "https://127.0.0.1/x", "private"),
+        ("version", "1" * 5_000, "meanwhile"),
     ],
 )
 def test_an_area_that_cannot_be_meant_is_refused(

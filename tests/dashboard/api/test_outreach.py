@@ -77,7 +77,9 @@ def test_the_second_of_two_writers_gets_a_412(api: Api) -> None:
     assert api.get(ZOE).headers["ETag"] == changed.headers["ETag"]
 
 
-@pytest.mark.parametrize("tag", ['"7"', "*", '"x"', 'W/"1"', "", '"١"'])
+@pytest.mark.parametrize(
+    "tag", ['"7"', "*", '"x"', 'W/"1"', "", '"١"', f'"{"1" * 5_000}"']
+)
 def test_nothing_is_made_under_a_condition(
     api: Api, tag: str, make_db: sessionmaker[Session]
 ) -> None:
