@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -20,8 +21,9 @@ from dashboard.api.models.contact_imports import (
 )
 from dashboard.api.reading_contacts import ContactList, read_list
 from tasks.operations.audit import Actor
+from tasks.outreach.contact_files import ContactFile
 from tasks.outreach.import_rows import How, Line
-from tasks.outreach.importing import import_contacts
+from tasks.outreach.importing import ImportDone, import_contacts, import_file
 from tasks.outreach.undoing import undo_import
 
 _INSTANT: Final = "next_action_at"
@@ -36,9 +38,7 @@ def post_import(call: Call, query: ImportQuery, body: ContactList) -> Answer:
     With agent in the address every contact is enrolled for that agent.
     """
     how = How(query.mode == "merge", query.agent, query.filename or "")
-    rows = [_with_instant(row) for row in body.rows]
-    actor = Actor(f"token:{call.caller.name}")
-    done = import_contacts(call.session, call.congregation_id, rows, how, actor)
+    done = _taken(call, body.rows, how)
     told = ImportAnswer(
         import_id=done.row.id,
         counts=done.row.counts,
@@ -61,6 +61,18 @@ def post_undo(call: Call, path: ImportPath) -> Answer:
         contacts_kept=done.n_kept,
     )
     return Answer(told.model_dump(mode="json"))
+
+
+def _taken(
+    call: Call, given: Sequence[Mapping[str, object]] | ContactFile, how: How
+) -> ImportDone:
+    actor = Actor(f"token:{call.caller.name}")
+    session, of = call.session, call.congregation_id
+    if isinstance(given, ContactFile):
+        return import_file(session, of, given, how, actor)
+    return import_contacts(
+        session, of, [_with_instant(row) for row in given], how, actor
+    )
 
 
 def _with_instant(row: Any) -> dict[str, object]:  # noqa: ANN401  # JSON, or of a file

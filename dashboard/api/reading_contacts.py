@@ -11,7 +11,8 @@ from flask import request
 
 from dashboard.api.body import JSON, parsed
 from dashboard.api.errors import ApiError
-from tasks.outreach.contacts_csv import read_contacts
+from tasks.outreach.contact_files import ContactFile
+from tasks.outreach.reading_csv import read_csv
 
 CSV: Final = "text/csv"
 
@@ -20,7 +21,7 @@ CSV: Final = "text/csv"
 class ContactList:
     """The rows of a request, not checked yet."""
 
-    rows: Sequence[Mapping[str, object]]
+    rows: Sequence[Mapping[str, object]] | ContactFile
 
 
 def read_list(body: bytes) -> ContactList:
@@ -32,7 +33,7 @@ def read_list(body: bytes) -> ContactList:
         InvalidInput: it cannot be read as a CSV file of contacts.
     """
     if request.mimetype == CSV:
-        return ContactList(read_contacts(body))
+        return ContactList(read_csv(body))
     return ContactList(_rows(parsed(body, (JSON, CSV))))
 
 

@@ -22,6 +22,7 @@ from tasks.models.base import new_id
 from tasks.models.contact import ContactImport
 from tasks.operations.audit import Actor, Subject, record
 from tasks.outreach.checks import checked_address
+from tasks.outreach.contact_files import ContactFile, checked_rows
 from tasks.outreach.import_rows import How, Line, ListRow, check_size, read_rows
 from tasks.outreach.taking import take
 from tasks.saying import say
@@ -59,6 +60,24 @@ def import_contacts(
     check_size(rows)
     read = read_rows(rows, enrols=bool(how.agent))
     return take_rows(session, congregation_id, read, how, actor, now=now)
+
+
+def import_file(
+    session: Session,
+    congregation_id: UUID,
+    file: ContactFile,
+    how: How,
+    actor: Actor,
+) -> ImportDone:
+    """Take a file of up to ``ROWS_MAX`` contacts over at once.  Caller commits.
+
+    Raises:
+        InvalidInput: the file is too long, or the agent's address is wrong.
+        Conflict: somebody else makes the same contacts known at this moment.
+    """
+    check_size(file.rows)
+    read = checked_rows(file, enrols=bool(how.agent))
+    return take_rows(session, congregation_id, read, how, actor)
 
 
 def take_rows(

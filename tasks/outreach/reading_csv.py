@@ -18,7 +18,13 @@ from tasks.outreach.contact_files import (
 )
 from tasks.outreach.contacts_csv import field_of
 from tasks.saying import mark, say
-from tasks.sources.guests_csv import WORKBOOKS, decoded, delimiter_of
+from tasks.sources.guests_csv import (
+    TOO_MANY_CELLS,
+    WORKBOOKS,
+    decoded,
+    delimiter_of,
+    why,
+)
 
 _COLUMNS_MAX: Final = 100
 _HEADER_MAX: Final = 80  # characters that are shown
@@ -48,7 +54,7 @@ def read_csv(data: bytes) -> ContactFile:
     try:
         header, *rows = _records(reader)
     except csv.Error as error:
-        raise no_list(_why(reader.line_num, error)) from error
+        raise no_list(why(reader.line_num, error)) from error
     except ValueError as error:
         raise no_list(say("The file is empty.")) from error
     columns = _columns(header[1], content)
@@ -115,19 +121,6 @@ def _records(
         line = reader.line_num + 1
 
 
-def _why(line: int, error: csv.Error) -> str:
-    told = str(error)
-    if "unexpected end" in told:
-        return say("A cell begins with a quotation mark that is never closed.")
-    if "expected after" in told:
-        return say(
-            "Line %(line)s has text after a closing quotation mark; write "
-            'a quotation mark within a cell twice, as in "Zoe ""Zo"" Lee".',
-            line=line,
-        )
-    return say("Line %(line)s cannot be read: %(told)s.", line=line, told=told)
-
-
 def _columns(headers: Sequence[str], content: str) -> list[tuple[str, str]]:
     if len(headers) > _COLUMNS_MAX:
         raise no_list(
@@ -175,10 +168,6 @@ def _row(
         if field and cell.strip()
     }
     if any(cell.strip() for cell in cells[len(columns) :]):
-        trouble = mark(
-            "It has %(n_cells)s cells, but the first line names %(n_columns)s "
-            "columns; put a cell that holds the separator into quotation marks."
-        )
         numbers = {"n_cells": len(cells), "n_columns": len(columns)}
-        return FileRow(line, values, trouble, numbers)
+        return FileRow(line, values, TOO_MANY_CELLS, numbers)
     return FileRow(line, values)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tasks.models.base import Json
@@ -24,6 +24,8 @@ class GuestRow:
 
     line: int  # in the file, counted from 1
     values: Mapping[str, str]
+    trouble: str = ""  # why it cannot be read, as a marked text; empty: it can
+    numbers: Mapping[str, int] = field(default_factory=dict)  # that it names
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +39,16 @@ class GuestTable:
         """Return it as it is stored."""
         return {
             "columns": [list(pair) for pair in self.columns],
-            "rows": [[row.line, dict(row.values)] for row in self.rows],
+            "rows": [
+                [row.line, dict(row.values), row.trouble, dict(row.numbers)]
+                for row in self.rows
+            ],
         }
 
     @classmethod
     def of_json(cls, stored: Mapping[str, Any]) -> GuestTable:
         """Return what ``as_json`` stored."""
         return cls(
-            [(header, field) for header, field in stored["columns"]],
-            [GuestRow(line, values) for line, values in stored["rows"]],
+            [(header, into) for header, into in stored["columns"]],
+            [GuestRow(*row) for row in stored["rows"]],
         )

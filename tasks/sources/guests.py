@@ -139,6 +139,8 @@ class _Known:
 def _line(row: GuestRow, known: _Known, seen: dict[str, int], *, merge: bool) -> Line:
     given = row.values
     shown = (given.get("name", ""), given.get("email", ""))
+    if row.trouble:
+        return Line(row.line, _REFUSED, *shown, say(row.trouble, **row.numbers))
     guest = known.guest(given)
     guest_id = guest.id if guest else _id_of(known.podcast_id, given)
     if guest_id in seen:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from tasks.errors import InvalidInput
-from tasks.saying import say
+from tasks.saying import mark, say
 from tasks.sources.guest_tables import GuestRow, GuestTable
 from tasks.sources.reading import text
 
@@ -65,18 +65,41 @@ def read_guests(data: bytes) -> GuestTable:
     if "\0" in content:
         raise _no(say("This is no CSV file; export the list as CSV first."))
     lines = io.StringIO(content, newline="")
-    reader = csv.reader(lines, delimiter=delimiter_of(content))
+    # Not strict, a quotation mark that is never closed would swallow the other guests.
+    reader = csv.reader(lines, delimiter=delimiter_of(content), strict=True)
     try:
         columns = _columns(_first_row(reader))
         return GuestTable(columns, _rows(reader, columns))
     except csv.Error as error:
-        raise _no(
-            say(
-                "Line %(line)s cannot be read: %(error)s.",
-                line=reader.line_num,
-                error=error,
-            )
-        ) from error
+        raise _no(why(reader.line_num, error)) from error
+
+
+def why(line: int, error: csv.Error) -> str:
+    """Return a sentence about why a line cannot be read."""
+    told = str(error)
+    if "unexpected end" in told:
+        return say("A cell begins with a quotation mark that is never closed.")
+    if "expected after" in told:
+        return say(
+            "Line %(line)s has text after a closing quotation mark; write "
+            'a quotation mark within a cell twice, as in "Zoe ""Zo"" Lee".',
+            line=line,
+        )
+    if "field limit" in told:
+        return say(
+            "Line %(line)s cannot be read: it has a cell of more than %(max)s "
+            "characters.",
+            line=line,
+            max=csv.field_size_limit(),
+        )
+    return say("Line %(line)s cannot be read: %(told)s.", line=line, told=told)
+
+
+#: Why a row has more cells than there are columns.
+TOO_MANY_CELLS: Final = mark(
+    "It has %(n_cells)s cells, but the first line names %(n_columns)s "
+    "columns; put a cell that holds the separator into quotation marks."
+)
 
 
 def decoded(data: bytes) -> str:
@@ -107,7 +130,14 @@ def delimiter_of(content: str) -> str:
 def _first_row(reader: Any) -> list[str]:  # noqa: ANN401  # csv has no public type
     for row in reader:
         if any(cell.strip() for cell in row):
-            return [text(cell, 80) for cell in row[:_COLUMNS_MAX]]
+            if len(row) > _COLUMNS_MAX:
+                raise _no(
+                    say(
+                        "The file has more than %(columns_max)s columns.",
+                        columns_max=_COLUMNS_MAX,
+                    )
+                )
+            return [text(cell, 80) for cell in row]
     raise _no(say("The file is empty."))
 
 
@@ -150,7 +180,10 @@ def _rows(
             for (_, field), cell in zip(columns, cells, strict=False)
             if field and cell.strip()
         }
-        if values:
+        if any(cell.strip() for cell in cells[len(columns) :]):
+            numbers = {"n_cells": len(cells), "n_columns": len(columns)}
+            rows.append(GuestRow(line, _with_name(values), TOO_MANY_CELLS, numbers))
+        elif values:
             rows.append(GuestRow(line, _with_name(values)))
         if len(rows) > ROWS_MAX:
             raise _no(

@@ -96,9 +96,30 @@ def test_a_csv_file_is_read_whatever_program_wrote_it(api: Api, text: str) -> No
     assert api.get("/contacts/zoe@example.org").json["display_name"] == "Zoe"
 
 
-@pytest.mark.parametrize("data", [b"", b"Name\nZoe", b"\0\1\2\3", b'"'])
+@pytest.mark.parametrize("data", [b"", b"Name\nZoe", b"\0\1\2\3", b'"', b"PK\x03\x04"])
 def test_what_is_no_list_is_refused(api: Api, data: bytes) -> None:
     assert error_of(api.call("POST", IMPORT, data=data, headers=CSV), 422)
+
+
+def test_an_open_quotation_mark_swallows_no_contacts(api: Api) -> None:
+    data = b'email,notes\nzoe@example.org,"likes bells\nmax@example.org,\n'
+    error = error_of(api.call("POST", IMPORT, data=data, headers=CSV), 422)
+    assert "never closed" in error["message"]
+    assert api.get("/contacts").json["contacts"] == []
+
+
+def test_a_comma_too_many_moves_no_cell_into_another_column(api: Api) -> None:
+    data = b"\nemail,name,stage\nzoe@example.org,Lee, Zoe,lead\nmax@example.org\n"
+    path = f"{IMPORT}?agent=sales@agents.org"
+    taken = api.call("POST", path, data=data, headers=CSV).json
+    assert _outcomes(taken) == ["refused", "created"]
+    assert "4 cells" in taken["results"][0]["error"]["message"]
+
+
+def test_a_file_that_is_too_long_tells_how_long_it_is(api: Api) -> None:
+    data = b"email\n" + b"".join(b"g%d@example.org\n" % n for n in range(1_100))
+    error = error_of(api.call("POST", IMPORT, data=data, headers=CSV), 422)
+    assert "1\u202f100" in error["message"]
 
 
 @pytest.mark.parametrize(

@@ -126,6 +126,12 @@ def test_an_odd_id_is_refused(world: World) -> None:
     assert "letters, digits" in line.sentence
 
 
+def test_a_comma_too_many_moves_no_cell_into_another_column(world: World) -> None:
+    [line] = _upload(world, "email,name\nz@example.org,Lee, Zoe").lines
+    assert str(line.outcome) == "refused"
+    assert "3 cells" in line.sentence
+
+
 def test_a_list_is_taken_once(world: World) -> None:
     _upload(world)
     _take(world)

@@ -59,7 +59,8 @@ def test_rows_know_their_lines_also_after_a_text_of_several_lines() -> None:
 
 
 def test_what_is_stored_comes_back_as_it_was() -> None:
-    table = read_guests(GERMAN.encode())
+    table = read_guests(f"{GERMAN}Ida;Lee;ida@example.org;x\r\n".encode())
+    assert table.rows[1].trouble
     again = GuestTable.of_json(table.as_json())
     assert (list(again.columns), list(again.rows)) == (table.columns, table.rows)
 
@@ -74,7 +75,10 @@ def test_what_is_stored_comes_back_as_it_was() -> None:
         (b"a@example.org\nb@example.org", "No column holds the names"),
         (b"PK\x03\x04" + b"\x00\x01\xff" * 40, "workbook"),
         (b"Name\nA\x00b", "no CSV file"),
-        (b'Name\n"' + b"x" * 200_000, "cannot be read"),
+        (b'Name\n"' + b"x" * 200_000, "more than 131\u202f072 characters"),
+        (b'Name,Notes\nAda,"kind\nBo,\nIda,', "never closed"),
+        (b'Name,Notes\nAda,"kind" x', "after a closing quotation mark"),
+        (b"Name" + b"," * 100, "more than 100 columns"),
         (b"x" * (BYTES_MAX + 1), "larger than 5 MB"),
         (b"Name\n" + b"x\n" * (ROWS_MAX + 1), "more than 5\u202f000 guests"),
     ],
