@@ -10,6 +10,7 @@ from uuid import UUID
 
 from sqlalchemy import (
     ColumnElement,
+    Exists,
     Integer,
     ScalarSelect,
     Select,
@@ -17,6 +18,7 @@ from sqlalchemy import (
     case,
     func,
     literal_column,
+    or_,
     select,
 )
 from sqlalchemy.orm import Session
@@ -39,7 +41,6 @@ from tasks.models import (
     FailureHour,
     Rule,
 )
-from tasks.models.base import born_from
 from tasks.saying import mark, say
 from tasks.webhooks.switching import name_of
 
@@ -56,8 +57,10 @@ HOURS: Final = 48
 #: Counting what failed in one group, and groups themselves, stops here.
 OPEN_MAX: Final = 1_000
 GROUPS_MAX: Final = 1_000
-#: A rule is well again when one of so many executions, the newest since, succeeded.
-_NEWEST: Final = 20
+#: A rule is well again when an execution made since has succeeded.  It is looked for
+#: among so many of the newest and of the oldest since: no index has what succeeded.
+_SINCE_MAX: Final = 500
+_ONE: Final[ColumnElement[int]] = literal_column("1", Integer)
 _DEEDS_MAX: Final = 20
 
 
@@ -293,44 +296,47 @@ def _hours(
     return {id_: tuple(numbers) for id_, numbers in found.items()}
 
 
-def _newest_success() -> ScalarSelect[UUID]:
-    """Select the newest success of a group's action among its rule's newest.
+def _has_success(*, newest: bool) -> Exists:
+    """Select whether a group's action succeeded among what came after its failures.
 
     That one step of a rule does well says nothing about another one.
     """
-    newest = (
-        select(Execution.id, Execution.state, Execution.action)
+    last = (
+        select(FailedExecution.execution_id)
+        .where(FailedExecution.group_id == FailureGroup.id)
+        .order_by(FailedExecution.execution_id.desc())
+        .limit(_ONE)
+        .correlate(FailureGroup)
+    )
+    some = (
+        select(Execution.state, Execution.action, Execution.created_at)
         .where(Execution.rule_id == FailureGroup.rule_id)
-        .order_by(Execution.id.desc())
-        .limit(literal_column(str(_NEWEST), Integer))
+        .where(Execution.id > last.scalar_subquery())
+        .order_by(Execution.id.desc() if newest else Execution.id)
+        .limit(literal_column(str(_SINCE_MAX), Integer))
         .correlate(FailureGroup)
         .subquery()
     )
-    done = (
-        select(newest.c.id)
-        .where(newest.c.state == ExecutionState.SUCCEEDED)
-        .where(newest.c.action == FailureGroup.action)
+    return (
+        select(some.c.state)
+        .where(some.c.state == ExecutionState.SUCCEEDED)
+        .where(some.c.action == FailureGroup.action)
+        .where(some.c.created_at > FailureGroup.last_at)
         .correlate(FailureGroup)
+        .exists()
     )
-    return done.order_by(newest.c.id.desc()).limit(1).scalar_subquery()
 
 
-_DONE: Final = select(FailureGroup.id, _newest_success()).where(
-    FailureGroup.id.in_(bindparam("ids", expanding=True))
+_WELL: Final = select(FailureGroup.id).where(
+    FailureGroup.id.in_(bindparam("ids", expanding=True)),
+    or_(_has_success(newest=True), _has_success(newest=False)),
 )
 
 
 def _well(session: Session, groups: Sequence[FailureGroup]) -> set[UUID]:
     """Return the groups whose rule has succeeded with what came after them."""
-    since = {
-        group.id: born_from(group.last_at + timedelta(milliseconds=1))
-        for group in groups
-        if group.rule_id is not None
-    }
-    if not since:
-        return set()
-    rows = session.execute(_DONE, {"ids": list(since)})
-    return {id_ for id_, done in rows if done is not None and done > since[id_]}
+    ids = [group.id for group in groups if group.rule_id is not None]
+    return set(session.scalars(_WELL, {"ids": ids})) if ids else set()
 
 
 def _delivers(group: FailureGroup, endpoint: Endpoint | None) -> bool:

@@ -321,6 +321,24 @@ def test_one_step_of_a_rule_does_not_speak_for_another(begin: Begin) -> None:
         assert line(session, found.group.id, now=LATER).state == "recovered"
 
 
+def test_a_success_is_found_behind_much_that_came_after_it(begin: Begin) -> None:
+    with begin() as session:
+        rule = factories.rule(session, factories.congregation(session))
+        row = factories.execution(session, rule, state=ExecutionState.FAILED)
+        note(session, row, NOW)
+        done = {"state": ExecutionState.SUCCEEDED}
+        factories.execution(session, rule, created_at=NOW - timedelta(hours=1), **done)
+        for n in range(25):
+            at = LATER + timedelta(minutes=n + 1)
+            factories.execution(session, rule, created_at=at)
+            factories.execution(session, rule, created_at=at, action="webhook", **done)
+    with begin() as session:
+        (found,) = page(session, [], None, 2, now=LATER).rows
+        assert found.state == "failed"
+        factories.execution(session, rule, created_at=LATER, **done)
+        assert line(session, found.group.id, now=LATER).state == "recovered"
+
+
 def test_a_page_of_groups_takes_four_queries(
     session: Session, fail: Callable[..., Execution]
 ) -> None:
