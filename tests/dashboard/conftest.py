@@ -85,11 +85,11 @@ def consoles() -> dict[tuple[object, ...], tuple[Flask, object]]:
 
 
 @pytest.fixture
-def make_app(
+def new_app(
     compiled_templates: FileSystemBytecodeCache,
 ) -> Iterator[Callable[[Config], Flask]]:
-    """Return a function that makes a console, for tests that change it."""
-    from dashboard.extensions import db, limiter
+    """Return a function that makes a console, which is closed however the test ends."""
+    from dashboard.extensions import db
 
     apps = []
 
@@ -102,10 +102,20 @@ def make_app(
         return made
 
     yield make
-    limiter.reset()
     for each in apps:
         with each.app_context():
             db.engine.dispose()
+
+
+@pytest.fixture
+def make_app(
+    new_app: Callable[[Config], Flask],
+) -> Iterator[Callable[[Config], Flask]]:
+    """Return a function that makes a console, for tests that change it."""
+    from dashboard.extensions import limiter
+
+    yield new_app
+    limiter.reset()
 
 
 @pytest.fixture

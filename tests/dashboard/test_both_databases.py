@@ -1,23 +1,25 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from flask import Flask
 from sqlalchemy import Engine, select, text
 from sqlalchemy.orm import Session
 
-from dashboard.app import create_app
 from dashboard.extensions import db
 from dashboard.operators.accounts import create_operator
 from dashboard.operators.models import OperatorSession
 from tasks.config import Config
 from tests.dashboard.conftest import PASSWORD, Browser
 
+MakeApp = Callable[[Config], Flask]
+
 
 def test_login_change_and_logout_work_on_both_databases(
-    engine: Engine, tmp_path: Path
+    engine: Engine, tmp_path: Path, new_app: MakeApp
 ) -> None:
-    app, browser = _console(engine, tmp_path)
+    _, browser = _console(engine, tmp_path, new_app)
     assert browser.log_in("ann@example.org").status_code == 302
     made = browser.post(
         "/operators/",
@@ -30,34 +32,25 @@ def test_login_change_and_logout_work_on_both_databases(
 
     with Session(engine) as session:
         assert session.scalars(select(OperatorSession.operator_id)).all() == []
-    with app.app_context():
-        db.session.remove()
-        db.engine.dispose()
 
 
 def test_postgresql_keeps_the_plans_of_pages_from_visit_to_visit(
-    postgres_engine: Engine, tmp_path: Path
+    postgres_engine: Engine, tmp_path: Path, new_app: MakeApp
 ) -> None:
-    app, browser = _console(postgres_engine, tmp_path)
+    app, browser = _console(postgres_engine, tmp_path, new_app)
     browser.log_in("ann@example.org")
     for _ in range(20):  # several connections, and what is seldom asked is not kept
         assert browser.get("/executions/").status_code == 200
 
     prepared = text("SELECT count(*) FROM pg_prepared_statements")
-    with app.app_context():
-        pool = [db.engine.connect() for _ in range(2)]
-        assert sum(one.scalar(prepared) or 0 for one in pool) > 0
-        for one in pool:
-            one.close()
-        db.session.remove()
-        db.engine.dispose()
+    with app.app_context(), db.engine.connect() as one, db.engine.connect() as other:
+        assert sum(each.scalar(prepared) or 0 for each in (one, other)) > 0
 
 
-def _console(engine: Engine, folder: Path) -> tuple[Flask, Browser]:
+def _console(engine: Engine, folder: Path, make: MakeApp) -> tuple[Flask, Browser]:
     """Return a console of its own, and a browser of an admin to be."""
     url = engine.url.render_as_string(hide_password=False)
-    app = create_app(Config.from_environ({"VAR_DIR": str(folder), "DATABASE_URL": url}))
-    app.test_client_class = Browser
+    app = make(Config.from_environ({"VAR_DIR": str(folder), "DATABASE_URL": url}))
     browser = app.test_client()
     assert isinstance(browser, Browser)
     with Session(engine) as session, session.begin():

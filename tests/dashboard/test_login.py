@@ -8,8 +8,7 @@ from flask import Flask
 from sqlalchemy import Engine, select, update
 from sqlalchemy.orm import Session
 
-from dashboard.app import create_app
-from dashboard.extensions import db, limiter
+from dashboard.extensions import limiter
 from dashboard.operators.models import Operator, OperatorSession
 from tasks.config import Config
 from tasks.models import AuditEntry
@@ -230,12 +229,14 @@ def test_a_weak_new_password_is_refused(as_viewer: Browser, password: str) -> No
 
 
 def test_logins_work_and_are_throttled_while_redis_is_away(
-    config: Config, add_operator: AddOperator, monkeypatch: pytest.MonkeyPatch
+    config: Config,
+    new_app: Callable[[Config], Flask],
+    add_operator: AddOperator,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # All apps of a process share the limiter; it must forget the dead Redis again.
     monkeypatch.setattr(limiter, "_storage_dead", False)
-    app = create_app(replace(config, redis_url="redis://127.0.0.1:1/0"))
-    app.test_client_class = Browser
+    app = new_app(replace(config, redis_url="redis://127.0.0.1:1/0"))
     browser = app.test_client()
     assert isinstance(browser, Browser)
     email = add_operator("viewer")
@@ -245,5 +246,3 @@ def test_logins_work_and_are_throttled_while_redis_is_away(
     ]
 
     assert answers == [401] * 10 + [429]
-    with app.app_context():
-        db.engine.dispose()
