@@ -11,6 +11,7 @@ from typing import Final
 
 from flask import Flask
 
+from tasks.automation import guest_tokens
 from tasks.saying import language, mark, say
 
 #: What the engine writes, the narrower before the wider.
@@ -38,6 +39,7 @@ _SENTENCES: Final = (
     mark("The mail server at %(place)s cannot be reached (%(why)s)."),
     mark("The mail could not be put together: %(why)s"),
     mark("It ended with an error in the program, see the worker's log."),
+    guest_tokens.ELSEWHERE,
     mark("The worker did not come back."),
     mark("The worker vanished before the effect began."),
     mark("The worker vanished after the effect began; whether it arrived is unknown."),

@@ -4,7 +4,7 @@ Sections: ``congregation``, ``podcast``, ``booking``, ``booking_link``, ``episod
 ``guest``; one that concerns nothing is left out.  Instants are ISO strings in the
 local time of the booking or episode, with its offset (``2026-03-12T14:00:00+01:00``):
 they read as the guest's clock does, and are exact instants for machines.  A
-guest's ``access_token`` is never part of it.
+guest's ``access_token`` is never part of it (``guest_tokens`` has the one way out).
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from tasks.automation.steps import secret_of, step_of
 from tasks.backoff import Pauses
 from tasks.executing.claiming import Running
 from tasks.executing.edited import put_in
+from tasks.executing.lending import Token, lend, lend_edited
 from tasks.executing.marking import mark, note_recipients
 from tasks.executing.stopping import stopped
 from tasks.executing.verdicts import Verdict, refuse
@@ -95,7 +96,9 @@ def look(
     rules = rules_of(session, rows)
     deeds = _deeds(rows, rules)
     contexts = build_contexts(session, _told(rows, rules))
+    lent = lend(session, rows, [deed.settings for deed in deeds], contexts)
     composed = _composed(session, rows, deeds, contexts)
+    composed = lend_edited(session, rows, composed, contexts, lent)
     # Guarded last, so that as little time as possible lies between look and effect.
     made_at = time.monotonic()
     if made_at - began_at > _SHORT_SECONDS:
@@ -107,7 +110,8 @@ def look(
     }
     stops = stopped(session, rows, rules, contexts, recipients, now)
     return [
-        (stops and stops.get(row.id)) or _prepared(row, deed, each, made_at)
+        (stops and stops.get(row.id))
+        or _prepared(row, deed, each, lent.get(row.id), made_at)
         for row, deed, each in zip(rows, deeds, composed, strict=True)
     ]
 
@@ -191,7 +195,11 @@ def _ask(
 
 
 def _prepared(
-    row: Running, deed: _Deed, composed: Composed | CannotCompose, made_at: float
+    row: Running,
+    deed: _Deed,
+    composed: Composed | CannotCompose,
+    token: Token | None,
+    made_at: float,
 ) -> Ready | Verdict:
     if isinstance(composed, CannotCompose):
         return refuse(row.claim, composed.reason, composed.sentence)
@@ -200,7 +208,9 @@ def _prepared(
         ACTIONS[row.action],
         composed.message,
         composed.recipient,
-        Envelope(row.id, row.congregation_id, deed.secret),
+        Envelope(
+            row.id, row.congregation_id, deed.secret, token.text if token else None
+        ),
         row.failures,
         row.max_attempts,
         deed.pauses,

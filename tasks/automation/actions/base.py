@@ -68,6 +68,8 @@ class Envelope:
     congregation_id: UUID
     #: What the action keeps sealed: a signing key, an address; None: nothing.
     secret: str | None
+    #: Takes its place in a mail to the guest (``guest_tokens``); None: it has none.
+    guest_token: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

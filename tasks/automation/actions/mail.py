@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from tasks.automation import messages  # whole: it imports this package's base
+from tasks.automation import (
+    guest_tokens,
+    messages,  # whole: it imports this package's base
+)
 from tasks.automation.actions.base import (
     CannotCompose,
     Effects,
@@ -83,7 +86,9 @@ class EmailAction:
             if not written.strip():
                 if field not in may_be_empty(settings):
                     problems[field] = say(_EMPTY[field])
-            elif (problem := messages.check_template(written, variables)) is not None:
+                continue
+            known = guest_tokens.usable(settings, field, variables)
+            if (problem := messages.check_template(written, known)) is not None:
                 problems[field] = problem
         if settings.get("calendar") and not can_invite(trigger_type):
             problems["calendar"] = say(
@@ -124,7 +129,10 @@ class EmailAction:
         """Return the message for each pair of settings and context, or why not."""
         addresses = [self._address(*ask) for ask in asks]
         rendered = messages.render_all(
-            [Request(parts(settings), context) for settings, context in asks]
+            [
+                Request(parts(settings), guest_tokens.with_stand_in(settings, context))
+                for settings, context in asks
+            ]
         )
         return [
             put_together(*ask, address, texts)
@@ -135,7 +143,8 @@ class EmailAction:
         self, message: Mapping[str, Any], envelope: Envelope, effects: Effects
     ) -> Outcome:
         """Send the mail."""
-        return effects.mailer.send(message, envelope)
+        leaving = guest_tokens.put_in(message, envelope.guest_token)
+        return effects.mailer.send(leaving, envelope)
 
     def _address(
         self, settings: Mapping[str, Any], context: Mapping[str, Any]

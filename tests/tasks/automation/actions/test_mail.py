@@ -7,6 +7,7 @@ import pytest
 
 from tasks.automation.actions import ACTIONS, preview
 from tasks.automation.actions.base import CannotCompose, Done, Effects, Envelope
+from tasks.automation.guest_tokens import STAND_IN
 from tasks.errors import InvalidInput
 from tasks.models.reason import Reason
 
@@ -54,6 +55,36 @@ def test_each_field_says_what_is_wrong_with_it(
 
     assert list(found) == [field]
     assert why in found[field]
+
+
+TOKEN = "https://example.org/g?t={{ guest.access_token | url_encode }}"
+
+
+@pytest.mark.parametrize(
+    ("changes", "fields"),
+    [
+        ({"text": TOKEN, "html": f"<a href='{TOKEN}'>a</a>"}, []),
+        ({"subject": TOKEN}, ["subject"]),
+        ({"text": TOKEN, "recipient": "host"}, ["text"]),
+        ({"html": TOKEN, "recipient": "fixed", "address": "a@b.org"}, ["html"]),
+    ],
+)
+def test_the_guests_token_is_for_the_guest_alone_and_for_no_subject(
+    changes: dict[str, str], fields: list[str]
+) -> None:
+    found = problems(**changes)
+    assert list(found) == fields
+    assert all("no value 'guest.access_token'" in why for why in found.values())
+
+
+def test_what_is_composed_has_only_a_stand_in_for_the_token() -> None:
+    assert composed(text=TOKEN)["text"] == f"https://example.org/g?t={STAND_IN}"
+    none = {**CONTEXT, "guest": {**CONTEXT["guest"], "access_token": None}}
+    with pytest.raises(CannotCompose) as refused:
+        composed(none, text=TOKEN)
+    assert refused.value.reason is Reason.MISSING_VARIABLE
+    text = "{{ guest.access_token | default: 'no code' }}"
+    assert composed(none, text=text)["text"] == "no code"
 
 
 def test_empty_settings_name_every_field_at_once() -> None:
