@@ -22,7 +22,7 @@ from tasks.models import (
 )
 from tasks.registry import LANES
 from tasks.search.fields import Field, Fields, Kind
-from tasks.search.parsing import Term
+from tasks.search.parsing import LENGTH_MAX, Term
 
 #: Completions that are offered at once.
 OFFERED_MAX: Final = 12
@@ -56,7 +56,9 @@ class Completion:
 def completions(session: Session, fields: Fields, typed: str) -> list[Completion]:
     """Return how a search may go on, the likeliest first; one query at most."""
     head, word = _last(typed)
-    return list(islice(_completions(session, fields, head, word), OFFERED_MAX))
+    found = _completions(session, fields, head, word)
+    fit = (each for each in found if len(each.text) <= LENGTH_MAX)
+    return list(islice(fit, OFFERED_MAX))
 
 
 def _last(typed: str) -> tuple[str, str]:

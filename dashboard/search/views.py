@@ -20,7 +20,7 @@ from dashboard.security import may
 from dashboard.web import is_htmx, render
 from tasks.errors import InvalidInput
 from tasks.search.conditions import SEARCH_WINDOW
-from tasks.search.parsing import LENGTH_MAX
+from tasks.search.parsing import LENGTH_MAX, WRITTEN_MAX
 
 bp = Blueprint("search", __name__, url_prefix="/search")
 P = ParamSpec("P")
@@ -39,7 +39,7 @@ def fields(list_name: str) -> str:
 def options(list_name: str) -> str:
     """Return how a search that is being typed may go on, for its datalist."""
     of = _searched(list_name)
-    typed = clean(request.args.get(of.box))[:LENGTH_MAX]
+    typed = clean(request.args.get(of.box))[:WRITTEN_MAX]
     # A blank at the end begins a new word, which cleaning takes away.
     if request.args.get(of.box, "").endswith(" "):
         typed += " "
@@ -79,7 +79,7 @@ def _help(
         "search/fields.html",
         of=of,
         place={name: str(values[name]) for name in of.place},
-        typed=typed[:LENGTH_MAX],
+        typed=typed[:WRITTEN_MAX],
         problem=problem,
         window=SEARCH_WINDOW,
     )

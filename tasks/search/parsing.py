@@ -8,13 +8,19 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from typing import Final
 
+from tasks.errors import InvalidInput
 from tasks.saying import say
 from tasks.search.fields import Fields, Kind, bad, check
 from tasks.search.moments import anchored, settled
 
-#: Longest search, in characters.
+#: Longest search that is typed, in characters.
 LENGTH_MAX: Final = 500
 _TERMS_MAX: Final = 20
+#: Nothing longer is read.  What we write anew of ``LENGTH_MAX`` signs stays below:
+#: at worst each sign is escaped, and each term quoted, with an instant and a timezone.
+WRITTEN_MAX: Final = 2 * LENGTH_MAX + 100 * _TERMS_MAX
+#: The shortest that a moment is typed as, ``-1h``.
+_MOMENT_MIN: Final = 3
 #: ``-state:``, ``due:<``; an address such as ``https://…`` is text.
 _HEAD: Final = re.compile(r"(-?)([A-Za-z][A-Za-z_]*):(?!//)([<>]=?)?")
 _QUOTED: Final = re.compile(r'"((?:[^"\\]|\\.)*)"')
@@ -76,7 +82,7 @@ class Query:
             self,
             terms=tuple(
                 replace(term, value=told(term.value))
-                if fields[term.field].kind is Kind.MOMENT
+                if _is_moment(term, fields)
                 else term
                 for term in self.terms
             ),
@@ -95,13 +101,8 @@ def parse(text: str, fields: Fields) -> Query:
     Raises:
         InvalidInput: ``bad_search``, with a sentence that says what would do.
     """
-    if len(text) > LENGTH_MAX:
-        raise bad(
-            say(
-                "A search has at most %(max)s characters; leave some out.",
-                max=str(LENGTH_MAX),
-            )
-        )
+    if len(text) > WRITTEN_MAX:
+        raise _too_long()
     terms: list[Term] = []
     words: list[str] = []
     for found in _tokens(text):
@@ -113,7 +114,37 @@ def parse(text: str, fields: Fields) -> Query:
         raise bad(
             say("A search has at most %(max)s terms; leave some out.", max=_TERMS_MAX)
         )
-    return Query(tuple(dict.fromkeys(terms)), " ".join(filter(None, words)))
+    query = Query(tuple(dict.fromkeys(terms)), " ".join(filter(None, words)))
+    if _shortest(query, fields) > LENGTH_MAX:
+        raise _too_long()
+    return query
+
+
+def _shortest(query: Query, fields: Fields) -> int:
+    """Return how many characters a search takes at least, however it was written.
+
+    So what was short enough when it was typed still is when a link of ours has it,
+    with quotes, escapes, instants and timezones.
+    """
+    of_terms = sum(
+        len(f"{'-' * term.is_not}{term.field}:{term.sign}")
+        + (_MOMENT_MIN if _is_moment(term, fields) else len(term.value))
+        for term in query.terms
+    )
+    return of_terms + len(query.text)
+
+
+def _is_moment(term: Term, fields: Fields) -> bool:
+    return fields[term.field].kind is Kind.MOMENT
+
+
+def _too_long() -> InvalidInput:
+    return bad(
+        say(
+            "A search has at most %(max)s characters; leave some out.",
+            max=str(LENGTH_MAX),
+        )
+    )
 
 
 def _tokens(text: str) -> Iterator[Term | str]:

@@ -345,6 +345,30 @@ def test_what_is_pasted_keeps_its_words_apart(
         assert shown in as_operator.get(f"/executions/?q=anna{between}berg").text
 
 
+@pytest.mark.parametrize("path", ["/executions/", "/rules/"])
+def test_no_link_of_a_long_search_is_refused(
+    as_operator: Browser, congregation: Congregation, sqlite_engine: Engine, path: str
+) -> None:
+    with Session(sqlite_engine) as session, session.begin():
+        session.execute(update(Operator).values(timezone="Pacific/Auckland"))
+    typed = 'made:<2026-12-01 a"' + 'a"' * 240
+    assert len(typed) < 500
+    page = _page(as_operator, f"{path}?q={quote(typed)}")
+    box = page.select_one("#q")
+    assert box is not None
+    assert 500 < len(str(box["value"])) <= int(str(box["maxlength"]))
+    links = {str(link["href"]) for link in page.select("main a[href*='%5C']")}
+    (new,) = (link for link in links if link.startswith("/views/"))
+    assert len(links) >= 2, "a chip, and the view"
+    for link in links:
+        assert as_operator.get(link).status_code == 200, link
+    saved = as_operator.post(new, data={"name": "Long", "audience": "me"})
+    assert saved.status_code == 303
+    kept = saved.headers["Location"]
+    assert "Auckland" in kept
+    assert as_operator.get(kept).status_code == 200
+
+
 def test_a_long_text_is_looked_for_to_its_end(
     as_operator: FlaskClient, sqlite_engine: Engine
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 from tasks.errors import InvalidInput
 from tasks.search.lists import EXECUTIONS, LISTS
 from tasks.search.moments import settled, span
-from tasks.search.parsing import Query, Term, parse
+from tasks.search.parsing import LENGTH_MAX, Query, Term, parse
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
@@ -59,6 +59,9 @@ def test_a_search_is_taken_apart_and_reads_back_the_same() -> None:
         ("id:17", "it must be a whole id"),
         ("late:maybe", "“late” is yes or no"),
         ("x" * 501, "at most 500 characters"),
+        (f'"{"x" * 501}"', "at most 500 characters"),
+        (f'to:{"x" * 498} "a"', "at most 500 characters"),
+        ("due:today " * 400, "at most 500 characters"),
         (" ".join(f"to:{n}" for n in range(21)), "at most 20 terms"),
     ],
 )
@@ -127,6 +130,30 @@ def test_an_anchored_search_means_the_same_by_every_clock() -> None:
     paris = query.anchored(EXECUTIONS, ZoneInfo("Europe/Paris"))
     assert str(paris) == "due:<2026-12-01[Europe/Paris] made:>-24h made:today anna"
     assert parse(str(paris), EXECUTIONS).anchored(EXECUTIONS, UTC) == paris
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        'a"' * 250,
+        " ".join(f'to:a"{n:02}"{"y" * 16}' for n in range(20)),
+        " ".join(f"due:<2026-12-{n:02}" for n in range(1, 21)),
+        " ".join([*(f"due:>-{n}h" for n in range(1, 21)), "x" + '"' * 250]),
+    ],
+    ids=["text", "terms", "days", "spans"],
+)
+def test_what_was_short_enough_to_be_typed_stays_so_when_it_is_written_anew(
+    typed: str,
+) -> None:
+    assert len(typed) <= LENGTH_MAX
+    zone = ZoneInfo("America/Argentina/ComodRivadavia")
+    query = parse(typed, EXECUTIONS)
+    for written in (
+        query,
+        query.anchored(EXECUTIONS, zone),
+        query.settled(EXECUTIONS, NOON, zone),
+    ):
+        assert parse(str(written), EXECUTIONS) == written
 
 
 def test_every_field_of_every_list_takes_its_own_example() -> None:
