@@ -10,6 +10,8 @@ from typing import Final
 
 FIRST_WAIT: Final = timedelta(seconds=30)
 LONGEST_WAIT: Final = timedelta(hours=6)
+#: What comes on top of a pause that is kept, at most.
+JITTER: Final = 0.2
 
 #: Returns a number from 0 to 1; tests pass a constant.
 Chance = Callable[[], float]
@@ -17,10 +19,13 @@ Chance = Callable[[], float]
 
 @dataclass(frozen=True, slots=True)
 class Pauses:
-    """How long a rule waits between two attempts."""
+    """How long is waited between two attempts."""
 
     first: timedelta = FIRST_WAIT  # the longest wait after the first failure
     longest: timedelta = LONGEST_WAIT  # after however many
+    #: Whether all of it is waited, and a little more.  Where there are few attempts, a
+    #: random part of it could use them up within a second.
+    is_kept: bool = False
 
 
 #: What holds where nothing else is said.
@@ -52,10 +57,12 @@ def wait_after(
     at_least: timedelta | None = None,
     chance: Chance = random.random,
 ) -> timedelta:
-    """Return the wait before the next attempt, with full jitter.
+    """Return the wait before the next attempt, with jitter.
 
     Full jitter spreads those that failed together: each waits a random part of the
-    ceiling.  ``at_least`` is what the other side asked for (Retry-After); ``None``:
-    it asked for nothing.
+    ceiling.  A pause that is kept is spread by what comes on top.  ``at_least`` is what
+    the other side asked for (Retry-After); ``None``: it asked for nothing.
     """
-    return max(ceiling(failures, pauses) * chance(), at_least or timedelta(0))
+    part = 1 + JITTER * chance() if pauses.is_kept else chance()
+    wait = min(ceiling(failures, pauses) * part, pauses.longest)
+    return max(wait, at_least or timedelta(0))

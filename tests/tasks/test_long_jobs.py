@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session, sessionmaker
 
+from tasks.congregation.addresses.jobs import SYNCS
 from tasks.lane import Bench
 from tasks.long_jobs import (
     LEASE,
@@ -20,7 +21,6 @@ from tasks.long_jobs import (
     Held,
     JobCancelled,
     JobLost,
-    LongJobs,
     Progress,
     WorkerStopping,
 )
@@ -32,7 +32,8 @@ from tasks.saying.kept import kept
 from tests.support import factories
 from tests.support.fakes import FakePost, bench
 
-JOBS = LongJobs(Sync, "sync", tries=3)
+#: The pauses are those of the lane itself: 10 seconds, then 20.
+JOBS = SYNCS
 S = LongJobState
 
 
@@ -194,11 +195,12 @@ def test_three_vanished_workers_fail_a_job_for_good(hall: Hall) -> None:
 
 def test_a_mistake_is_tried_again_later_and_then_told(hall: Hall) -> None:
     id_ = hall.add()
-    assert hall.run(fails) == "queued"
-    assert hall.job(id_).run_at >= hall.now
-    for _ in range(2):
-        hall.now += timedelta(days=1)
-        last = hall.run(fails)
+    for seconds in (10, 20):
+        assert hall.run(fails) == "queued"
+        pause = (hall.job(id_).run_at - hall.now).total_seconds()
+        assert seconds <= pause <= 1.2 * seconds
+        hall.now += timedelta(seconds=pause)
+    last = hall.run(fails)
     job = hall.job(id_)
     assert (last, job.error_code) == ("failed", "broke")
     assert "nothing was changed" in (job.error or "")

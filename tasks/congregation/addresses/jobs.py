@@ -22,7 +22,7 @@ from tasks.outbound.mailboxes import BadAddress, normal_address
 LANE: Final = "sync"
 TRIES: Final = 3
 SYNCS: Final = LongJobs(
-    Sync, LANE, TRIES, Pauses(timedelta(seconds=10), timedelta(minutes=5))
+    Sync, LANE, TRIES, Pauses(timedelta(seconds=10), timedelta(minutes=5), is_kept=True)
 )
 _COUNTS: Final = ("created", "updated", "missing", "rejected")
 _SOURCE_MAX: Final = 200  # characters

@@ -36,7 +36,7 @@ from tasks.storage import key_of
 #: Longer than fetching the file and the renderer's patience together.
 LEASE: Final = timedelta(seconds=75)
 TRIES: Final = 3
-PAUSES: Final = Pauses(first=timedelta(seconds=5), longest=timedelta(minutes=5))
+PAUSES: Final = Pauses(timedelta(seconds=5), timedelta(minutes=5), is_kept=True)
 #: What becomes of a try, as it is counted.
 _OUTCOMES: Final = {
     "made": Measure.SUCCEEDED,

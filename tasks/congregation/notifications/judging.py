@@ -13,7 +13,7 @@ from tasks.models.reason import Reason
 
 #: So often a mail server may refuse one mail for now.
 ATTEMPTS: Final = 3
-PAUSES: Final = Pauses(first=timedelta(seconds=5), longest=timedelta(minutes=15))
+PAUSES: Final = Pauses(timedelta(seconds=5), timedelta(minutes=15), is_kept=True)
 #: A mail server that is not there uses up no attempt, for this long.
 AWAY_MAX: Final = timedelta(hours=24)
 #: Answers that are about us or the server, not about the mail (RFC 5321, RFC 4954).

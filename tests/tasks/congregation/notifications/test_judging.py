@@ -17,7 +17,7 @@ SECOND = timedelta(seconds=1)
 
 def verdict(outcome: Outcome, **values: Any) -> Verdict:
     given = {"attempt": 1, "failures": 0, "asked_at": NOW, "now": NOW} | values
-    return judge(outcome, chance=lambda: 1.0, **given)
+    return judge(outcome, **{"chance": lambda: 0.0} | given)
 
 
 def test_what_arrived_is_sent_and_what_is_refused_for_good_has_failed() -> None:
@@ -29,6 +29,8 @@ def test_what_arrived_is_sent_and_what_is_refused_for_good_has_failed() -> None:
 def test_refusals_for_now_are_tried_three_times_after_waits_that_double() -> None:
     waits = [verdict(REFUSED, failures=n).run_at for n in range(2)]
     assert waits == [NOW + 5 * SECOND, NOW + 10 * SECOND]
+    spread = [verdict(REFUSED, failures=n, chance=lambda: 1.0).run_at for n in range(2)]
+    assert spread == [NOW + 6 * SECOND, NOW + 12 * SECOND]
     last = verdict(REFUSED, failures=2)
     assert (last.state, last.reason) == (MailState.FAILED, Reason.ATTEMPTS_USED_UP)
 
@@ -40,7 +42,7 @@ def test_a_server_that_asks_for_time_gets_it() -> None:
 
 def test_only_the_servers_word_about_the_mail_counts_as_a_failure() -> None:
     for outcome in (AWAY, TryAgain("login", 535), TryAgain("busy", 421)):
-        away = verdict(outcome, failures=2, attempt=40)
+        away = verdict(outcome, failures=2, attempt=40, chance=lambda: 1.0)
         assert (away.state, away.is_failure) == (MailState.PENDING, False)
         assert away.run_at == NOW + timedelta(minutes=15)
         late = verdict(outcome, now=NOW + AWAY_MAX)
