@@ -169,7 +169,22 @@ class ListFilter(FlaskForm):  # type: ignore[misc]  # WTForms has no types
         return bool(self.query(state=None))
 
     def _podcast(self) -> tuple[str, str | None]:
+        """Return whose podcast is meant, and its id, which others may have as well."""
         slug, _, podcast = clean(self.podcast.data).rpartition("/")
+        within = clean(self.within.data)
+        if podcast and not (slug or within):
+            raise _bad(
+                "podcast",
+                say("must name its congregation, as in st-mary/%(id)s", id=podcast),
+            )
+        if slug and within not in ("", slug):
+            raise _bad(
+                "podcast",
+                say(
+                    "is of another congregation than the chosen one; leave one of the "
+                    "two out"
+                ),
+            )
         return slug, podcast or None
 
     def _congregation(self, session: Session, of_podcast: str) -> UUID | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -11,6 +13,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import Engine, func, select, update
 from sqlalchemy.orm import Session
 
+from dashboard.congregations.ahead import AHEAD_MAX
 from dashboard.congregations.podcast_views import wall_clock
 from dashboard.operators.models import Operator
 from tasks.automation import zone_moves
@@ -281,6 +284,25 @@ def test_a_booking_tells_its_past_and_its_future(
     assert f"job-{planned.id}" in to_come
     assert f"execution-{failed.id}" in past
     assert "Refused: no." in past
+
+
+def test_all_that_is_scheduled_for_a_booking_is_of_its_congregation_alone(
+    as_viewer: FlaskClient, house: Congregation, sqlite_engine: Engine
+) -> None:
+    ahead = utcnow() + timedelta(days=1)
+    with Session(sqlite_engine) as session, session.begin():
+        other = factories.congregation(session, "other")
+        for id_, n in ((house.id, AHEAD_MAX + 1), (other, 1)):
+            reminder = factories.reminder(session, id_)
+            for _ in range(n):
+                job = factories.job(session, reminder, due_at=ahead, run_at=ahead).id
+    page = as_viewer.get("/congregations/bonifatius/bookings/b1").text
+    found = re.search(r'href="([^"]+)">All that is scheduled', page)
+    assert found is not None
+    shown = as_viewer.get(html.unescape(found[1])).text
+    assert shown.count('<tr id="job-') > 1
+    last = as_viewer.get(f"{html.unescape(found[1])}&q=id:{job}").text
+    assert f"job-{job}" not in last
 
 
 def test_a_booking_whose_references_are_unknown_is_still_shown(

@@ -97,7 +97,7 @@ def test_filters_narrow_the_list_and_its_counts(
     for query, expected in (
         ({"state": "failed"}, failed),
         ({"rule": str(other.id)}, mine),
-        ({"podcast": "zwei"}, mine),
+        ({"podcast": "zwei", "within": "bonifatius"}, mine),
         ({"podcast": "bonifatius/zwei"}, mine),
         ({"booking": "b9"}, mine),
         ({"event": str(event_id)}, mine),
@@ -114,6 +114,29 @@ def test_filters_narrow_the_list_and_its_counts(
     counts = text_of(as_viewer.get("/executions/?q=b9").text, "executions-tabs")
     assert "Pending 1" in counts
     assert "Failed 0" in counts
+
+
+def test_a_podcast_of_another_congregation_is_never_shown_in_its_place(
+    as_viewer: FlaskClient, add: Callable[..., UUID], sqlite_engine: Engine
+) -> None:
+    here = add(30, podcast_id="show")
+    with Session(sqlite_engine) as session, session.begin():
+        there = factories.rule(session, factories.congregation(session, "there"))
+        theirs = factories.execution(session, there, podcast_id="show").id
+
+    def shown(query: str) -> list[str]:
+        answer = as_viewer.get(f"/executions/?{query}")
+        return ids_of(answer.text) if answer.status_code == 200 else [answer.text]
+
+    assert shown("podcast=bonifatius/show") == [str(here)]
+    assert shown("podcast=there/show&within=there") == [str(theirs)]
+    (refused,) = shown("podcast=bonifatius/show&within=there")
+    assert "is of another congregation" in refused
+    (refused,) = shown("podcast=show")
+    assert "must name its congregation, as in st-mary/show" in refused
+    as_viewer.get("/?congregation=there")
+    (refused,) = shown("podcast=bonifatius/show")
+    assert "no congregation that you can see" in refused
 
 
 @pytest.mark.parametrize(
