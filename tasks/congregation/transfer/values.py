@@ -26,6 +26,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeEngine
 
+from tasks.automation.checks import YEARS
 from tasks.models.base import UtcDateTime
 from tasks.saying import mark
 from tasks.saying.kept import kept
@@ -128,7 +129,10 @@ def _number(bits: int) -> Read:
 def _real(value: Any) -> float:  # noqa: ANN401  # from JSON
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(mark("is not a number"))
-    found = float(value)
+    try:
+        found = float(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        found = math.inf
     if not math.isfinite(found):
         raise ValueError(mark("is not a number"))
     return found
@@ -144,11 +148,14 @@ def _day(value: Any) -> date:  # noqa: ANN401  # from JSON
 def _instant(value: Any) -> datetime:  # noqa: ANN401  # from JSON
     try:
         found = datetime.fromisoformat(value)
-        if found.tzinfo is not None:
-            return found.astimezone(UTC)
-    except (TypeError, ValueError, OverflowError):
-        pass  # the sentence below says it all
-    raise ValueError(mark("is not an instant such as 2026-03-10T12:00:00Z"))
+    except (TypeError, ValueError):
+        found = None
+    if found is None or found.tzinfo is None:
+        raise ValueError(mark("is not an instant such as 2026-03-10T12:00:00Z"))
+    if found.year not in YEARS:  # the first and last ones are none by other clocks
+        years = {"first": str(YEARS[0]), "last": str(YEARS[-1])}
+        raise ValueError(kept("must lie between %(first)s and %(last)s", **years))
+    return found.astimezone(UTC)
 
 
 def _id(value: Any) -> UUID:  # noqa: ANN401  # from JSON

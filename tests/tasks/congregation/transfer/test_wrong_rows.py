@@ -107,6 +107,18 @@ WRONG: dict[str, tuple[dict[str, list[Any]], tuple[str, int, str, str]]] = {
         {"members": [ADA | {"created_at": "2026-03-01T10:00:00"}]},
         ("members.ndjson", 1, "created_at", "not an instant"),
     ),
+    "first instant": (
+        {"members": [ADA | {"created_at": "0001-01-01T00:00:00Z"}]},
+        ("members.ndjson", 1, "created_at", "between 1970 and 2200"),
+    ),
+    "last instant": (
+        {"members": [ADA | {"created_at": "9999-12-31T23:59:59Z"}]},
+        ("members.ndjson", 1, "created_at", "between 1970 and 2200"),
+    ),
+    "endless number": (
+        {"addresses": [ADDRESS | {"lat": 10**400, "lon": 1}]},
+        ("addresses.ndjson", 1, "lat", "not a number"),
+    ),
     "number": (
         {"members": [ADA | {"version": 1 << 31}]},
         ("members.ndjson", 1, "version", "too large"),
