@@ -83,8 +83,10 @@ def read(message: Mapping[str, object]) -> Told | Passed:
     """
     event = reading.text(message.get("event"), 64)
     verb = VERBS.get(event)
+    if not event:
+        return Passed("", mark("It names no event."))
     if verb is None:
-        return Passed(event, f"“{event or 'No event'}” does not concern bookings.")
+        return Passed(event, f"“{event}” does not concern bookings.")
     payload = reading.section(message, "payload")
     if verb is Verb.CANCELLED and payload.get("rescheduled") is True:
         return Passed(

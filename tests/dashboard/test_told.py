@@ -23,6 +23,7 @@ from tasks.outbound.deadline import Deadline
 from tasks.outbound.smtp import MailServer
 from tasks.outbound.troubles import sentence_for
 from tasks.saying import language
+from tasks.sources import applying, calcom, calendly, reading
 from tasks.webhooks import rescuing
 from tests.conftest import NOW
 
@@ -100,6 +101,15 @@ def test_what_a_lane_says_of_congregations_that_failed_is_told() -> None:
     assert told(daily.trouble(failed[:1])) == one
     two = f"L’assemblée {first} et 1 de plus ont échoué{NBSP}: {why}"
     assert told(daily.trouble(failed)) == two
+
+
+@pytest.mark.parametrize("module", [calcom, calendly, applying, reading])
+def test_what_calls_of_booking_services_came_to_is_told(module: ModuleType) -> None:
+    """Looks for the sentences with values where they are written."""
+    found = re.findall(r'f"([^"]*{[^"]+ [^"]+\.)"', inspect.getsource(module))
+    assert found
+    for sentence in found:
+        assert told(sentence) != sentence
 
 
 def test_what_a_server_said_itself_stays_as_it_is() -> None:

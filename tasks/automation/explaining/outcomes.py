@@ -19,6 +19,7 @@ from tasks.models.execution import Execution, ExecutionState
 from tasks.models.scheduled_job import JobState
 from tasks.saying import mark, say
 from tasks.saying.formats import instant
+from tasks.told import told
 
 #: What things wait for, in the middle of a sentence.
 _LANES: Final = {
@@ -61,7 +62,7 @@ def _at_work(row: Execution) -> str:
 
 
 def _ended(row: Execution) -> str:
-    end, why = end_of(row.state), row.error or sentence_of(row.reason)
+    end, why = end_of(row.state), told(row.error) or sentence_of(row.reason)
     if not row.recipient:
         return say("Its execution %(ended)s: %(why)s", ended=end, why=why)
     return say(

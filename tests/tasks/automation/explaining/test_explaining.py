@@ -28,6 +28,7 @@ from tasks.models import (
     ScheduledJob,
     new_id,
 )
+from tasks.saying import language
 from tests.support.factories import NOW
 
 DAY = timedelta(days=1)
@@ -438,3 +439,14 @@ def test_quiet_hours_are_told_as_a_wait() -> None:
     last = explain(Facts(rule(), booking(), present=present), NOW).checks[-1]
     assert last.holds is Holds.NOTE
     assert "it would wait until Wed 11 Mar 2026, 12:00 UTC" in last.sentence
+
+
+def test_why_it_ended_is_said_in_the_reader_s_language() -> None:
+    row = execution(S.SKIPPED, error="The address answered 503.")
+    facts = Facts(rule(), booking(), EVENT, FIRED, execution=row)
+    token = language.set("fr")
+    try:
+        verdict = explain(facts, NOW).verdict
+    finally:
+        language.reset(token)
+    assert verdict.sentence.endswith("L’adresse a répondu 503.")
