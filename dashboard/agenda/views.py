@@ -43,6 +43,7 @@ def index() -> str:
     return render(
         "agenda/index.html",
         week=week,
+        years=YEARS,
         today=week.day_of(now),
         days=week.days(volume.hours, volume.counted_until, now),
         volume=volume,

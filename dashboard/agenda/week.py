@@ -88,9 +88,13 @@ class Week:
         """Return the day that an instant lies in."""
         return instant.astimezone(self.zone).date()
 
-    def moved(self, days: int) -> str:
-        """Return the first day of another week, for an address."""
-        return (self.first + timedelta(days=days)).isoformat()
+    def moved(self, days: int) -> str | None:
+        """Return the first day of another week, for an address.
+
+        None: nobody can ask for it.
+        """
+        first = self.first + timedelta(days=days)
+        return first.isoformat() if first.year in YEARS else None
 
     def days(
         self, volume: Mapping[datetime, int], counted_until: datetime, now: datetime
@@ -142,6 +146,11 @@ def _day(text: str) -> date:
 def _bad() -> InvalidInput:
     return InvalidInput(
         "bad_week",
-        say("The week in this address must begin with a day such as 2026-03-10."),
+        say(
+            "The week in this address must begin with a day such as 2026-03-10, from "
+            "%(first)s to %(last)s.",
+            first=str(YEARS.start),
+            last=str(YEARS.stop - 1),
+        ),
         field="week",
     )

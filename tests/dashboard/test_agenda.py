@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Engine, update
 from sqlalchemy.orm import Session
 
 from dashboard.agenda import queries
 from dashboard.agenda.week import LEVELS, Week
-from dashboard.operators.models import RoleName
+from dashboard.operators.models import Operator, RoleName
 from tasks.clock import utcnow
 from tasks.db import CongregationSession, set_scope
 from tasks.models import Campaign
@@ -89,6 +90,36 @@ def test_the_grid_is_as_dark_as_an_hour_is_full() -> None:
 def test_an_address_that_cannot_be_read_says_so(as_viewer: Browser, query: str) -> None:
     answer = as_viewer.get(f"/agenda/?{query}")
     assert answer.status_code in (400, 422)
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Pacific/Auckland", "America/New_York"])
+@pytest.mark.parametrize(
+    ("first", "offered"),
+    [
+        ("1970-01-01", {"next"}),
+        ("1970-01-07", {"next"}),
+        ("1970-01-08", {"prev", "next"}),
+        ("2999-12-24", {"prev", "next"}),
+        ("2999-12-25", {"prev"}),
+        ("2999-12-31", {"prev"}),
+    ],
+)
+def test_only_weeks_that_can_be_shown_are_offered(
+    as_viewer: Browser,
+    sqlite_engine: Engine,
+    first: str,
+    offered: set[str],
+    zone: str,
+) -> None:
+    with Session(sqlite_engine) as session, session.begin():
+        session.execute(update(Operator).values(timezone=zone))
+    answer = as_viewer.get(f"/agenda/?week={first}")
+    assert answer.status_code == 200
+    links = re.findall(r'rel="(prev|next)" href="([^"]+)"', answer.text)
+    assert {rel for rel, _ in links} == offered
+    for _, link in links:
+        assert as_viewer.get(html.unescape(link)).status_code == 200
+    assert "from 1970 to 2999" in as_viewer.get("/agenda/?week=3000-01-01").text
 
 
 def test_the_page_shows_a_week_with_its_marks(
