@@ -19,6 +19,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from tasks.bulk import is_postgres
+from tasks.errors import words_of
 from tasks.lane import COUNT_CAP, Backlog, Bench
 from tasks.models.congregation import Congregation
 from tasks.models.daily import DailyRun
@@ -69,8 +70,7 @@ def isolated(
     except Exception as error:
         extra = {"lane": lane, "congregation": str(congregation_id)}
         logger.exception("lane.congregation_failed", extra=extra)
-        # Of a database's error only its own words: the statement has people's values.
-        told = f"{type(error).__name__}: {getattr(error, 'orig', None) or error}"
+        told = words_of(error)
         after = RETRY_SOON if isinstance(error, OperationalError) else RETRY_AFTER
         with bench.begin() as session:
             now = bench.clock()

@@ -53,6 +53,7 @@ def make_engine(
 ) -> Engine:
     """Return an engine for PostgreSQL or SQLite with the settings we rely on.
 
+    What an error tells has no parameters: logs are no place for people's values.
     SQLite: WAL, full sync, foreign keys on, and ``BEGIN IMMEDIATE`` for every
     transaction that may write, so that two writers wait instead of failing.
 
@@ -65,6 +66,7 @@ def make_engine(
             url,
             pool_size=pool_size,
             max_overflow=max_overflow,
+            hide_parameters=True,
             execution_options={"loop_rate": loop_rate},
             connect_args={
                 "timeout": SQLITE_BUSY_SECONDS,
@@ -79,6 +81,7 @@ def make_engine(
         url,
         pool_size=pool_size,
         max_overflow=max_overflow,
+        hide_parameters=True,
         # The connection that was used last has prepared what is asked most.
         pool_use_lifo=True,
         execution_options={"loop_rate": loop_rate},

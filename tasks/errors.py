@@ -44,3 +44,14 @@ class NotFound(InvalidInput):
 
 class Conflict(InvalidInput):
     """The row exists, but its state does not allow what was asked for."""
+
+
+def words_of(error: Exception) -> str:
+    """Return what went wrong, for rows that operators read.
+
+    Of a database's error only its own first line: the statement, and what it adds on
+    the lines behind, have people's values.
+    """
+    orig = getattr(error, "orig", None)
+    words = str(error) if orig is None else str(orig).partition("\n")[0]
+    return f"{type(error).__name__}: {words}"

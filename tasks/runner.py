@@ -15,6 +15,7 @@ from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session
 
 from tasks.db import glancing
+from tasks.errors import words_of
 from tasks.lane import Bench, Lane, tally
 from tasks.models.lane import LaneRun, LaneSetting, LaneTrigger
 from tasks.models.rollup import Measure
@@ -89,7 +90,7 @@ def _sweep(lane: Lane, bench: Bench) -> Ran:
                 break
     except Exception as error:
         logger.exception("lane.failed", extra={"lane": lane.name})
-        ran.error = f"{type(error).__name__}: {error}"[:_ERROR_MAX]
+        ran.error = words_of(error)[:_ERROR_MAX]
         ran.has_broken = True
         n_attempted = getattr(error, "n_attempted", None)  # some errors say so
         bench.meters.failed(lane.name, time.monotonic() - began, n_attempted)

@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session
 from tasks.automation.quiet import quiet_end
 from tasks.backlogs import waiting
 from tasks.crashpoints import reached
-from tasks.errors import EngineError
+from tasks.errors import EngineError, words_of
 from tasks.lane import Backlog, Bench
 from tasks.models.engagement import Engagement, PassedBecause, WaitsFor
 from tasks.models.rollup import Measure
@@ -45,10 +45,12 @@ class BatchLost(EngineError):
     """A batch could not be announced; all of it stays due."""
 
     def __init__(self, n_attempted: int, error: Exception) -> None:
-        super().__init__(
-            f"{n_attempted} engagements were attempted and stay due: {error}"
-        )
-        self.n_attempted = n_attempted  # 1 when it broke before the claim
+        attempted = {
+            0: "It broke before any engagement was claimed",
+            1: "1 engagement was attempted and stays due",
+        }.get(n_attempted, f"{n_attempted} engagements were attempted and stay due")
+        super().__init__(f"{attempted}: {words_of(error)}")
+        self.n_attempted = n_attempted  # 0: it broke before the claim
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ def sweep(bench: Bench, limit: int) -> ContactDueSweep:
             ended = _settle(session, due, now)
             reached("in_contact_due")
     except SQLAlchemyError as error:
-        raise BatchLost(len(due) or 1, error) from error
+        raise BatchLost(len(due), error) from error
     woken = set(ended["announced"])
     waited = (
         now - each.wake_at for each in due if each.wake_at and each.row.id in woken

@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 
 from tasks.backlogs import waiting
 from tasks.bulk import among
+from tasks.errors import words_of
 from tasks.lane import Backlog, Bench
 from tasks.models.outbox import OutboxEntry
 from tasks.models.rollup import Measure
@@ -127,5 +128,5 @@ def _set_aside(session: Session, id_: UUID, error: Exception, now: datetime) -> 
         note_work(session, NAME, [Work(entry.congregation_id, Measure.RETRIED)], now)
         entry.failures += 1
         entry.run_at = now + wait
-        entry.error = f"{type(error).__name__}: {error}"[:_ERROR_MAX]
+        entry.error = words_of(error)[:_ERROR_MAX]
     session.flush()

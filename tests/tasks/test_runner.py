@@ -11,7 +11,14 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, sessionmaker
 
 from tasks.lane import Backlog, Bench, Lane
-from tasks.models import LaneRun, LaneSetting, LaneTrigger, Measure, new_id
+from tasks.models import (
+    Congregation,
+    LaneRun,
+    LaneSetting,
+    LaneTrigger,
+    Measure,
+    new_id,
+)
 from tasks.runner import run_lane
 from tests.support.counted import counted
 from tests.support.factories import NOW
@@ -97,6 +104,27 @@ def test_an_error_is_recorded_and_not_raised(
     [run] = _runs(make_session)
     assert run.error == "OSError: disk on fire"
     assert "lane.failed" in caplog.messages
+
+
+def test_what_is_recorded_of_a_databases_error_has_no_values(
+    make_session: Sessions, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Rows of all tenants may be in a statement; a lane's page is everybody's."""
+
+    def breaks(a: Bench, _limit: int) -> _Swept:
+        with a.begin() as session:
+            congregation = {"slug": "zoe-example", "name": "zoe@example.org"}
+            for _ in range(2):
+                session.add(Congregation(**congregation))
+                session.flush()
+        raise AssertionError
+
+    broken = replace(LANE, sweep=breaks)
+    run_lane(broken, bench(make_session, _noon, FakePost()), LaneTrigger.CLOCK)
+    [run] = _runs(make_session)
+    assert (run.error or "").startswith(("IntegrityError: ", "UniqueViolation: "))
+    assert "zoe" not in (run.error or "")
+    assert "zoe@example.org" not in caplog.text
 
 
 def test_a_paused_lane_does_nothing(make_session: Sessions) -> None:

@@ -17,7 +17,7 @@ from tasks.congregation.retention import blocks
 from tasks.congregation.retention.announcing import NOTICES_MAX, announce
 from tasks.congregation.retention.candidates import Today, claim
 from tasks.congregation.retention.erasing import erase
-from tasks.errors import EngineError
+from tasks.errors import EngineError, words_of
 from tasks.models import BlockReason, Congregation
 from tasks.operations.audit import SYSTEM, Subject, record
 
@@ -87,8 +87,7 @@ def _tried(
         with session.begin_nested():
             erase(session, congregation, ids, SYSTEM.name, today.now)
     except (SQLAlchemyError, EngineError) as error:
-        # Of a database's error only its own words: the statement has people's values.
-        told = f"{type(error).__name__}: {getattr(error, 'orig', None) or error}"
+        told = words_of(error)
         extra = {"congregation": str(congregation.id), "n": len(ids), "error": told}
         logger.warning("retention.not_erased", extra=extra)
         return told

@@ -324,6 +324,24 @@ def test_an_event_that_cannot_be_stored_rolls_the_claim_back(
     assert set(_sweep(make_session).announced) == ids
 
 
+def test_a_database_that_fails_before_the_claim_has_none_attempted(
+    engine: Engine, make_session: Sessions, add: Callable[..., UUID]
+) -> None:
+    add()
+
+    def refuse(*args: Any) -> None:
+        if "FROM engagements" in args[2]:
+            raise OperationalError("the claim", {}, OSError("the disk is gone"))
+
+    event.listen(engine, "before_cursor_execute", refuse)
+    with pytest.raises(BatchLost) as lost:
+        _sweep(make_session)
+    event.remove(engine, "before_cursor_execute", refuse)
+    assert lost.value.n_attempted == 0
+    assert "before any engagement was claimed" in str(lost.value)
+    assert len(_sweep(make_session).announced) == 1
+
+
 def test_a_replay_after_the_commit_is_the_same_event(
     make_session: Sessions, add: Callable[..., UUID]
 ) -> None:
