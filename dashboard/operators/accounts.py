@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Collection
 from uuid import UUID
 
-from sqlalchemy import delete, func, insert, select
+from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from dashboard.operators.checks import checked_email, checked_password
@@ -14,11 +14,13 @@ from dashboard.operators.models import (
     Operator,
     Role,
     RoleName,
+    SetupToken,
     operator_congregations,
     operators_roles,
 )
 from dashboard.operators.passwords import hash_password
 from dashboard.session_rows import end_sessions
+from tasks.clock import utcnow
 from tasks.errors import Conflict, InvalidInput, NotFound
 from tasks.operations.audit import SYSTEM, Actor, Subject, record
 from tasks.operations.congregation_fields import clean_timezone
@@ -102,7 +104,7 @@ def change_access(
 def set_active(
     session: Session, operator: Operator, is_active: bool, *, actor: Actor
 ) -> None:
-    """Let an operator log in or not; switching off ends their sessions at once.
+    """Let an operator log in or not; switching off ends sessions and links at once.
 
     Raises:
         Conflict: it is the last admin.
@@ -112,6 +114,7 @@ def set_active(
     operator.active = is_active
     if not is_active:
         end_sessions(session, operator.id)
+        spend_links(session, operator.id)
     word = "enabled" if is_active else "disabled"
     summary = f"{operator.email} was {word}."
     record(session, actor, f"operator.{word}", _subject(operator), summary)
@@ -120,7 +123,7 @@ def set_active(
 def set_password(
     session: Session, operator: Operator, password: str, *, actor: Actor
 ) -> None:
-    """Give an operator a new password and end all of their sessions.
+    """Give an operator a new password and end all of their sessions and links.
 
     Raises:
         InvalidInput: the password will not do.
@@ -128,8 +131,18 @@ def set_password(
     operator.password = hash_password(checked_password(password, operator.email))
     operator.fs_uniquifier = secrets.token_hex(32)
     end_sessions(session, operator.id)
+    spend_links(session, operator.id)
     summary = f"{operator.email} has a new password."
     record(session, actor, "operator.password_set", _subject(operator), summary)
+
+
+def spend_links(session: Session, operator_id: UUID) -> None:
+    """Let no link that is out set an operator's password any more."""
+    session.execute(
+        update(SetupToken)
+        .where(SetupToken.operator_id == operator_id, SetupToken.used_at.is_(None))
+        .values(used_at=utcnow())
+    )
 
 
 def set_reading(

@@ -20,10 +20,13 @@ from sqlalchemy.orm import joinedload
 
 from dashboard.config import PASSWORD_MAX
 from dashboard.extensions import db, limiter
+from dashboard.operators.accounts import spend_links
+from dashboard.operators.checks import checked_email
 from dashboard.operators.models import Operator, Role
 from dashboard.operators.passwords import OperatorPasswords
 from dashboard.session_rows import digest_of, end_sessions
 from tasks.automation.zones import zone_names
+from tasks.errors import InvalidInput
 from tasks.operations.audit import Actor, Subject, record
 from tasks.saying import say
 
@@ -58,8 +61,13 @@ class OperatorLoginForm(LoginForm):  # type: ignore[misc]  # it has no types
 
 
 def _account() -> str:
+    typed = request.form.get("email", "")[:320]
+    try:
+        account = checked_email(typed)  # many spellings of a domain name the same one
+    except InvalidInput:
+        account = typed.strip().lower()
     # A digest, since what is typed here may be a password by mistake.
-    return digest_of(request.form.get("email", "").strip().lower()[:320])
+    return digest_of(account)
 
 
 def _wait() -> str:
@@ -105,6 +113,7 @@ def _on_login(_app: Flask, user: Operator, **_: object) -> None:
 def _on_password_changed(_app: Flask, user: Operator, **_: object) -> None:
     session = db.session()
     end_sessions(session, user.id)  # this browser's goes on under a new cookie
+    spend_links(session, user.id)
     record(
         session,
         Actor(user.email, request.remote_addr),
@@ -112,6 +121,15 @@ def _on_password_changed(_app: Flask, user: Operator, **_: object) -> None:
         Subject("operator", str(user.id)),
         f"{user.email} chose a new password.",
     )
+
+
+def _take_forms_only() -> None:
+    """Refuse JSON, whose values the extension's forms take for texts.
+
+    Passwords are asked for by forms, and nobody else has a use for these views.
+    """
+    if request.blueprint == "security" and request.is_json:
+        abort(400)
 
 
 def _not_here() -> Response:
@@ -151,9 +169,11 @@ def init_app(app: Flask) -> None:
         password_util_cls=OperatorPasswords,
     )
     security.i18n_domain = ExtensionWords()
+    security.want_json(lambda _request: False)
     app.view_functions["security.login"] = login
     app.view_functions["security.verify"] = _not_here
     # The extension also takes tokens from headers and addresses; we do not.
     security.login_manager.request_loader(None)
+    app.before_request(_take_forms_only)
     user_authenticated.connect(_on_login, app)
     password_changed.connect(_on_password_changed, app)

@@ -90,6 +90,18 @@ def test_after_ten_wrong_passwords_even_the_right_one_waits(
     assert int(answer.headers["Retry-After"]) > 0
 
 
+@pytest.mark.parametrize("spelled", ["ｅxample.org", "example。org", "EXAMPLE.ORG"])
+def test_another_spelling_of_the_address_tries_no_more_passwords(
+    client: Browser, add_operator: AddOperator, spelled: str
+) -> None:
+    name, _, domain = add_operator("viewer").partition("@")
+    assert client.log_in(f"{name}@{spelled}").status_code == 302
+    client.post("/logout")
+    for _ in range(10):
+        client.log_in(f"{name}@{domain}", "wrong password here")
+    assert client.log_in(f"{name}@{spelled}").status_code == 429
+
+
 def test_an_unknown_account_is_throttled_as_well(client: Browser) -> None:
     answers = [client.log_in("nobody@example.org").status_code for _ in range(11)]
 
@@ -165,21 +177,22 @@ def test_nobody_stays_logged_in_beyond_the_session(
     assert [cookie.partition("=")[0] for cookie in cookies] == ["session"]
 
 
-def test_a_login_in_json_gives_no_token(
-    client: Browser, add_operator: AddOperator
-) -> None:
+@pytest.mark.parametrize(
+    "body", ["{}", "5", '{"email": 5}', '{"email": "a@b.c", "password": "\\ud800"}']
+)
+def test_nobody_logs_in_with_json(client: Browser, body: str) -> None:
     client.learn_token()
-    answer = client.post(
-        "/login?include_auth_token=1",
-        json={"email": add_operator("viewer"), "password": PASSWORD},
-    )
-    token = ((answer.get_json() or {}).get("response") or {}).get("user", {})
-    stranger = client.application.test_client()
+    kind = "application/json"
+    assert client.post("/login", data=body, content_type=kind).status_code == 400
+    page = client.get("/login", headers={"Accept": kind})
+    assert page.mimetype == "text/html"
 
-    given = token.get("authentication_token", "none")
-    asked = stranger.get("/account/password", headers={"Authentication-Token": given})
 
-    assert asked.status_code == 302
+def test_nobody_changes_a_password_with_json(as_viewer: Browser) -> None:
+    changed = as_viewer.post("/account/password", json={"password": 5})
+    assert changed.status_code == 400
+    wrong = as_viewer.post("/account/password", headers={"Accept": "application/json"})
+    assert wrong.mimetype == "text/html"
 
 
 def test_a_changed_password_ends_the_other_sessions(

@@ -3,13 +3,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import pytest
 from flask import Flask
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from dashboard.operators.models import Operator, RoleName
 from tasks.models import AuditEntry, Congregation
-from tests.dashboard.conftest import Browser
+from tests.dashboard.conftest import PASSWORD, Browser
 
 AddOperator = Callable[..., str]
 NEW_PASSWORD = "seven bells in a row"
@@ -144,6 +145,32 @@ def test_a_new_password_by_link_ends_the_sessions(
     )
 
     assert as_viewer.get("/account/password").status_code == 302
+
+
+def _change_password(_admin: Browser, viewer: Browser, _path: str) -> None:
+    new = {"new_password": NEW_PASSWORD, "new_password_confirm": NEW_PASSWORD}
+    viewer.post("/account/password", data={"password": PASSWORD} | new)
+
+
+def _disable(admin: Browser, _viewer: Browser, path: str) -> None:
+    admin.post(f"{path}/disable")
+
+
+@pytest.mark.parametrize("change", [_change_password, _disable])
+def test_a_link_that_is_out_is_worth_nothing_after_a_change(
+    as_admin: Browser,
+    as_viewer: Browser,
+    sqlite_engine: Engine,
+    change: Callable[[Browser, Browser, str], None],
+) -> None:
+    path = f"/operators/{operator(sqlite_engine, 'viewer@example.org').id}"
+    page = as_admin.post(f"{path}/link").get_data(as_text=True)
+    [link] = set(re.findall(r"/setup\?token=[\w-]+", page))
+    assert as_viewer.get(link).status_code == 200
+
+    change(as_admin, as_viewer, path)
+
+    assert as_viewer.get(link).status_code == 404
 
 
 def test_an_operator_that_does_not_exist_is_not_found(as_admin: Browser) -> None:
