@@ -169,6 +169,20 @@ def test_a_publication_is_planned_once_whether_or_not_a_booking_is_named(
     assert len(world.jobs("pending")) == 1
 
 
+def test_a_podcast_alone_is_planned_for_and_moves_with_its_date(world: World) -> None:
+    """The entity is the booking, else the episode, else the podcast."""
+    _day_before(world)
+    first = _plan(world, booking_id=None)
+    assert (first.jobs_created, first.jobs_skipped) == (1, 0)
+    again = _plan(world, booking_id=None)
+    assert (again.jobs_created, again.jobs_skipped) == (0, 1)
+    later = _plan(world, booking_id=None, recording_date=NOW + timedelta(days=5))
+    assert (later.jobs_created, later.jobs_cancelled) == (1, 1)
+    [job] = world.jobs("pending")
+    assert (job.booking_id, job.episode_id, job.podcast_id) == (None, None, "show")
+    assert ":podcast/show:2026-03-15T12:00:00Z:" in job.idempotency_key
+
+
 def test_a_reminder_whose_time_had_passed_is_kept_as_skipped(world: World) -> None:
     world.booking()
     _day_before(world)
