@@ -10,6 +10,7 @@ from flask.typing import ResponseReturnValue
 
 from tasks.clock import utcnow
 from tasks.errors import InvalidInput
+from tasks.lane import COUNT_CAP
 from tasks.saying import say
 
 
@@ -58,6 +59,19 @@ def confirmed_id() -> UUID:
         return UUID(request.form.get("operation", ""))
     except ValueError:
         raise _not_asked() from None
+
+
+def confirmed_number() -> int | None:
+    """Return how many rows an operator was told of; None: not all could be counted.
+
+    Raises:
+        InvalidInput: the question was not asked by us.
+    """
+    text = request.form.get("shown", "0")
+    if not (text.isascii() and text.isdecimal()) or len(text) > len(str(COUNT_CAP)):
+        raise _not_asked()
+    n = int(text)
+    return n if 0 < n < COUNT_CAP else None
 
 
 def _not_asked() -> InvalidInput:

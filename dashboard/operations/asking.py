@@ -19,9 +19,16 @@ from flask.typing import ResponseReturnValue
 
 from dashboard.extensions import db
 from dashboard.filter_fields import clean
+from dashboard.operations.shrinking import moved_on
 from dashboard.operations.words import WORDS, Words
 from dashboard.security import actor
-from dashboard.selection import confirmed_at, confirmed_id, nothing_selected, selected
+from dashboard.selection import (
+    confirmed_at,
+    confirmed_id,
+    confirmed_number,
+    nothing_selected,
+    selected,
+)
 from dashboard.web import render
 from tasks.clock import utcnow
 from tasks.errors import InvalidInput
@@ -62,18 +69,21 @@ def ask(question: Question) -> str:
 def begin(question: Question) -> ResponseReturnValue:
     """Do what was confirmed: the few at once, the many as an operation."""
     session, now = db.session(), utcnow()
-    high_water, id_ = confirmed_at(), confirmed_id()
+    high_water, id_, n_shown = confirmed_at(), confirmed_id(), confirmed_number()
     asked = Asked(question.kind, question.matching, high_water)
     if is_begun(session, id_):  # what it has left may be few by now
         return _watching(find(session, id_, actor()))
     is_simple = KINDS[question.kind].verb is not None
     if is_simple and n_meant(session, asked, PIECE + 1) <= PIECE:
-        return _done(question, change_few(session, asked, actor(), now=now))
+        limit = min(n_shown or PIECE, PIECE)
+        bulk = change_few(session, asked, actor(), now=now, limit=limit)
+        return _done(question, bulk, n_shown)
     asked = replace(asked, is_again="again" in request.form)
     try:
         _refuse_number(asked)
         why = clean(request.form.get("why"))
-        operation = start(session, id_, asked, actor(), why=why, now=now)
+        shown = None if asked.is_again else n_shown  # which is without those
+        operation = start(session, id_, asked, actor(), why=why, n_shown=shown, now=now)
     except InvalidInput as problem:
         if problem.field is None:
             raise
@@ -194,11 +204,15 @@ def _render(
     )
 
 
-def _done(question: Question, bulk: Bulk) -> ResponseReturnValue:
+def _done(
+    question: Question, bulk: Bulk, n_shown: int | None = None
+) -> ResponseReturnValue:
     db.session.commit()
     words = question.words
     sentence = words.done(bulk.n_done)
     if bulk.n_skipped:
         sentence += f" {words.missed(bulk.n_skipped)}"
+    if n_shown and (n := n_shown - bulk.n_done - bulk.n_skipped):
+        sentence += f" {moved_on(n, n_shown, question.kind, question.matching)}"
     flash(sentence, "success" if bulk.n_done else "info")
     return redirect(question.back, 303)

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from dashboard.filters import absolute, reason
 from dashboard.operations.forms import OperationFilter
+from dashboard.operations.shrinking import moved_on
 from dashboard.operations.words import WORDS, Words
 from dashboard.paging import Page, paginate
 from tasks.automation.triggers import TRIGGERS
@@ -103,12 +104,12 @@ class Line:
         return self.operation.n_total >= COUNT_CAP
 
     @property
-    def n_moved_on(self) -> int:
-        """How many rows did not match any more at their turn; told at the end."""
+    def moved_on(self) -> str:
+        """How many rows did not match any more at their turn, and why; at the end."""
         row = self.operation
         if row.state is not OperationState.DONE or self.is_capped:
-            return 0
-        return max(0, row.n_total - row.n_done)
+            return ""
+        return moved_on(row.n_total - row.n_done, row.n_total, row.kind, row.matching)
 
     def row_url(self, id_: str) -> str:
         """Return the page of one of the rows that it is about."""

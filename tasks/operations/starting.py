@@ -38,6 +38,7 @@ def start(
     actor: Actor,
     *,
     why: str = "",
+    n_shown: int | None = None,
     now: datetime,
 ) -> Operation:
     """Begin an operation; pressed twice with one id, it is begun once.
@@ -47,6 +48,8 @@ def start(
     Args:
         operation_id: chosen when the number was shown, so that a second press has it.
         why: what the audit log keeps; needed where something is sent again.
+        n_shown: the number that was confirmed: no more is done, and what is missing of
+            it is told; None: what is counted now.
 
     Raises:
         InvalidInput: no row is meant, or the reason is missing or too long.
@@ -54,6 +57,8 @@ def start(
     """
     refuse_reason(why, is_again=asked.is_again)
     row = _row(session, operation_id, asked, actor, now) | {"why": why}
+    if n_shown is not None and row["n_total"]:
+        row["n_total"] = n_shown
     is_new = bool(insert_new(session, Operation, [row], unique=["id"]))
     operation = find(session, operation_id, actor)
     if not is_new:

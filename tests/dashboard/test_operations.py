@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 
 import pytest
 from flask.testing import FlaskClient
-from sqlalchemy import Engine, func, insert, select
+from sqlalchemy import Engine, func, insert, select, update
 from sqlalchemy.orm import Session, sessionmaker
 from werkzeug.test import TestResponse
 
@@ -28,6 +28,8 @@ from tasks.models import (
     Rule,
     new_id,
 )
+from tasks.operations import matching as narrowing
+from tasks.operations.pieces import PIECE
 from tests.support import factories
 from tests.support.fakes import FakePost, bench
 
@@ -70,10 +72,13 @@ def _confirm(client: FlaskClient, url: str, **data: str) -> TestResponse:
     """Open the question and press its button."""
     page = client.get(url)
     assert page.status_code == 200
-    hidden = dict(
-        re.findall(r'name="(high_water|operation)" value="([^"]+)"', page.text)
-    )
-    return client.post(url, data=hidden | data)
+    return client.post(url, data=_hidden(page.text) | data)
+
+
+def _hidden(question: str) -> dict[str, str]:
+    """Return what a question carries."""
+    names = "high_water|operation|shown"
+    return dict(re.findall(rf'name="({names})" value="([^"]+)"', question))
 
 
 def _sweep(make_db: sessionmaker[Session]) -> None:
@@ -239,6 +244,66 @@ def test_waiting_executions_that_match_are_cancelled(
     assert sorted(states) == [S.CANCELLED, S.CANCELLED, S.PENDING]
 
 
+CHANGED = "did not match any more when their turn came: they had changed meanwhile."
+
+
+@pytest.mark.parametrize("n", [14, 205], ids=["at once", "piece by piece"])
+def test_what_changed_after_it_was_counted_is_told(
+    as_operator: FlaskClient,
+    add: Callable[..., list[UUID]],
+    make_db: sessionmaker[Session],
+    n: int,
+) -> None:
+    ids = add(n, S.FAILED)
+    question = as_operator.get("/executions/retry-all").text
+    assert f"Retry {n} executions?" in question
+    with make_db.begin() as session:
+        taken = update(Execution).where(Execution.id.in_(ids[:2]))
+        session.execute(taken.values(state=S.SUCCEEDED))
+    answer = as_operator.post("/executions/retry-all", data=_hidden(question))
+    for _ in range(2 * (n > PIECE)):
+        _sweep(make_db)
+    told = as_operator.get(answer.location).text
+    assert f"2 of the {n} that were counted {CHANGED}" in told
+    with make_db() as session:
+        waiting = select(func.count()).where(Execution.state == S.PENDING)
+        assert session.scalar(waiting) == n - 2
+
+
+@pytest.mark.parametrize(
+    "verb", ["retry-all", "replay-all"], ids=["at once", "as an operation"]
+)
+def test_no_more_is_done_than_was_shown_and_what_left_the_search_is_told(
+    as_operator: FlaskClient,
+    add: Callable[..., list[UUID]],
+    make_db: sessionmaker[Session],
+    monkeypatch: pytest.MonkeyPatch,
+    verb: str,
+) -> None:
+    monkeypatch.setattr(narrowing, "SEARCH_WINDOW", 3)
+    add(3, S.FAILED, recipient="j@b.example")
+    path = f"/executions/{verb}?q=j@b&state=failed"
+    question = as_operator.get(path).text
+    assert "3 executions?" in question
+    add(2, S.FAILED, recipient="new@b.example")
+    answer = as_operator.post(path, data=_hidden(question))
+    told = as_operator.get(answer.location).text
+    assert "2 of the 3 that were counted did not match any more" in told
+    assert "or newer ones took their place among the newest" in told
+    # What was done left the window, so others come in.
+    question = as_operator.get(path).text
+    assert "1 execution?" in question
+    with make_db.begin() as session:
+        session.execute(update(Execution).values(state=S.FAILED))
+        old = Execution.recipient == "new@b.example"
+        session.execute(update(Execution).where(old).values(state=S.SUCCEEDED))
+    answer = as_operator.post(path, data=_hidden(question))
+    assert "did not match" not in as_operator.get(answer.location).text
+    with make_db() as session:
+        waiting = select(func.count()).where(Execution.state == S.PENDING)
+        assert session.scalar(waiting) == 1
+
+
 def test_an_event_is_replayed_for_rules_that_did_not_know_it(
     as_operator: FlaskClient, make_db: sessionmaker[Session], rule: Rule
 ) -> None:
@@ -317,6 +382,14 @@ def test_a_filter_of_events_that_cannot_be_read_replays_nothing(
         {"operation": str(uuid4())},
         {"operation": "1", "high_water": "2026-01-01T00:00:00+00:00"},
         {"operation": str(uuid4()), "high_water": "soon"},
+        *(
+            {
+                "operation": str(uuid4()),
+                "high_water": "2026-01-01T00:00:00+00:00",
+                "shown": shown,
+            }
+            for shown in ("many", "-1", "²", "9" * 6)
+        ),
     ],
 )
 def test_nothing_is_begun_that_was_not_asked_about(
