@@ -93,7 +93,7 @@ def _replay(kept: IdempotencyRecord, digest: str) -> Answer:
     return Answer(
         kept.response or {},
         HTTPStatus(kept.status_code or HTTPStatus.OK),
-        {"Idempotency-Replayed": "true"},
+        {**(kept.headers or {}), "Idempotency-Replayed": "true"},
     )
 
 
@@ -108,6 +108,7 @@ def keep(
             request_digest=digest,
             status_code=int(answer.status),
             response=answer.body,
+            headers=dict(answer.headers),
         )
     )
 

@@ -43,6 +43,7 @@ class IdempotencyRecord(OfCongregation, Base):
     request_digest: Mapped[str] = mapped_column(String(64))  # method, path and body
     status_code: Mapped[int | None]  # None: the first request is under way
     response: Mapped[Json | None]
+    headers: Mapped[Json | None]  # of the answer, such as its ETag
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
 
 

@@ -241,6 +241,7 @@ def upgrade() -> None:
         sa.Column("request_digest", sa.String(length=64), nullable=False),
         sa.Column("status_code", sa.Integer(), nullable=True),
         sa.Column("response", sa.JSON(), nullable=True),
+        sa.Column("headers", sa.JSON(), nullable=True),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(
             ["congregation_id"],

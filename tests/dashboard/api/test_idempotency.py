@@ -55,6 +55,15 @@ def test_a_created_record_is_created_again_in_the_answer_only(api: Api) -> None:
     assert answers[0].json == answers[1].json
 
 
+def test_the_version_is_told_again_so_that_the_next_change_can_name_it(
+    api: Api,
+) -> None:
+    path = "/contacts/zoe@example.org"
+    first, again = (api.put(path, {}, headers=KEY) for _ in range(2))
+    assert again.headers["Idempotency-Replayed"] == "true"
+    assert first.headers["ETag"] == again.headers["ETag"] == '"1"'
+
+
 @pytest.mark.parametrize(
     ("method", "path", "body"),
     [
