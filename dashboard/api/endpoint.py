@@ -116,6 +116,7 @@ def _given(
         values: dict[str, Any] = dict(in_path)
         if part == "query":
             values = request.args.to_dict()
+            problems += _said_twice()
         elif part == "body":
             values = parsed_object(raw, may_be_empty=empty_body)
         found, wrong = checked(model, values)
@@ -129,6 +130,19 @@ def _given(
     if problems:
         raise invalid(problems)
     return given
+
+
+def _said_twice() -> list[Problem]:
+    """Return what the address says twice: one of both would count without a word."""
+    return [
+        {
+            "field": name[:80],
+            "code": "given_twice",
+            "message": f"{name[:80]}: stands twice in the address; keep one.",
+        }
+        for name, values in request.args.lists()
+        if len(values) > 1
+    ]
 
 
 def _done(view: View, caller: Caller, given: dict[str, object], raw: bytes) -> Answer:

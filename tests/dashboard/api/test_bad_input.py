@@ -320,6 +320,7 @@ def test_a_verb_that_takes_nothing_refuses_something(api: Api) -> None:
         ("limit=%D9%A1", 422, "range"),
         ("state=faild", 422, "unknown_value"),
         ("sort=name%3Bdrop", 422, "unknown_field"),
+        ("state=pending&state=cancelled", 422, "given_twice"),
         ("booking_id=1'%20or%20'1'='1", 422, "id_invalid"),
         ("cursor=x", 400, None),
         ("cursor=bm90anNvbg", 400, None),
