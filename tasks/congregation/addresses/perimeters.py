@@ -129,7 +129,8 @@ def _rings(told: object) -> list[Any]:
         return [told.get("coordinates")]
     if kind == "MultiPolygon" and isinstance(told.get("coordinates"), list):
         return list(told["coordinates"])
-    if kind in {"Point", "MultiPoint", "LineString", "MultiLineString"}:
+    # No set: a strange object may have a list there, which no set can look up.
+    if kind in ("Point", "MultiPoint", "LineString", "MultiLineString"):
         return []
     raise _no(
         "bad_geojson",

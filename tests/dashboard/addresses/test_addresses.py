@@ -188,6 +188,7 @@ def test_a_perimeter_is_drawn_and_every_address_is_looked_at(
         ("[]", "no GeoJSON object"),
         ('{"type": "Point", "coordinates": [1, 2]}', "no Polygon"),
         ('{"type": "Circle"}', "none of GeoJSON"),
+        ('{"type": ["Polygon"]}', "none of GeoJSON"),
         ('{"type": "Polygon", "coordinates": []}', "list of rings"),
         ('{"type": "Polygon", "coordinates": [[[0, 0], [1, 1]]]}', "four points"),
         (
