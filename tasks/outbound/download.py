@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from datetime import date
 from email.utils import parsedate_to_datetime
 from typing import BinaryIO, Final
-from urllib.parse import urljoin
 
 from urllib3.connection import HTTPConnection
 from urllib3.exceptions import HTTPError
@@ -27,7 +26,7 @@ from tasks.outbound.connection import CONNECT_SECONDS, open_connection
 from tasks.outbound.deadline import Deadline
 from tasks.outbound.guard import UrlRules, check_addresses, check_form
 from tasks.outbound.networks import NotResolved, Resolver, resolve
-from tasks.outbound.urls import Target, read_url
+from tasks.outbound.urls import Target, led_on, read_url
 from tasks.saying import mark, say
 from tasks.saying.kept import kept
 
@@ -38,6 +37,8 @@ IDLE_SECONDS: Final = 30.0
 SIZE_MAX: Final = 500_000_000
 REDIRECTS_MAX: Final = 5
 _CHUNK: Final = 1 << 18
+#: No size is longer, and Python refuses to read numbers of thousands of digits.
+_DIGITS_MAX: Final = 18
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 #: Answers that may be others soon.
 _PASSING: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -96,7 +97,7 @@ class WebDownloader:
                     )
                 if not isinstance(answer, str):
                     return answer
-                url = urljoin(url, answer)
+                url = led_on(url, answer)
         return NotDownloaded(
             kept("The address led on more than %(max)s times.", max=str(REDIRECTS_MAX)),
             may_pass=False,
@@ -150,7 +151,8 @@ class WebDownloader:
                 may_pass=status in _PASSING,
             )
         told = given.get("Content-Length", "")
-        total = int(told) if told.isascii() and told.isdigit() else None
+        is_size = told.isascii() and told.isdigit() and len(told) <= _DIGITS_MAX
+        total = int(told) if is_size else None
         if total is not None and total > self.size_max:
             return self._too_large()
         try:

@@ -7,7 +7,6 @@ import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
-from urllib.parse import urljoin
 
 from urllib3.connection import HTTPConnection
 from urllib3.exceptions import HTTPError
@@ -20,7 +19,7 @@ from tasks.outbound.deadline import Deadline
 from tasks.outbound.guard import UrlRules, check_addresses, check_form
 from tasks.outbound.networks import NotResolved, Resolver, resolve
 from tasks.outbound.retry_after import read_retry_after
-from tasks.outbound.urls import Target, read_url
+from tasks.outbound.urls import Target, led_on, read_url
 from tasks.sources.fetching import (
     SIZE_MAX,
     Answer,
@@ -61,7 +60,7 @@ class WebFetcher:
                     return NotFetched(error.message)
                 if not isinstance(answer, str):
                     return answer
-                url = urljoin(url, answer)
+                url = led_on(url, answer)
         return NotFetched(f"The address led on more than {REDIRECTS_MAX} times.")
 
     def _ask(

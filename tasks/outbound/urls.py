@@ -7,6 +7,7 @@ import re
 import socket
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import urljoin
 
 from urllib3.exceptions import LocationParseError
 from urllib3.util import Url, parse_url
@@ -81,6 +82,20 @@ def read_url(text: str) -> Target:
     host, address = _host(parts.host)
     path = (parts.path or "/") + ("" if parts.query is None else f"?{parts.query}")
     return Target(scheme, host, parts.port or _DEFAULT_PORTS[scheme], path, address)
+
+
+def led_on(url: str, location: str) -> str:
+    """Return where an answer's ``Location`` leads, as text that is not checked yet.
+
+    >>> led_on("https://example.org/feed", "/feed.xml")
+    'https://example.org/feed.xml'
+    >>> led_on("https://example.org/feed", "http://[::1")
+    'http://[::1'
+    """
+    try:
+        return urljoin(url, location)
+    except ValueError:  # it is no address at all, which whoever reads it says
+        return location
 
 
 def _refuse_characters(text: str) -> None:

@@ -102,6 +102,12 @@ def test_a_redirect_that_leads_inside_is_not_followed(hook_sink: HookSink) -> No
     assert "private or local" in answer.sentence
 
 
+def test_a_redirect_to_what_is_no_address_is_a_sentence(hook_sink: HookSink) -> None:
+    hook_sink.answer("/feed", Reply(302, headers={"Location": "http://[::1"}))
+    answer = FETCHER.fetch(hook_sink.url("/feed"))
+    assert answer == NotFetched("This is not a web address.")
+
+
 def test_a_name_that_nobody_knows_is_a_sentence() -> None:
     def nobody(_host: str, _seconds: float) -> Sequence[Address]:
         raise NotResolved("there is no such host")

@@ -141,6 +141,7 @@ def test_a_file_is_fetched_from_where_it_is_published(
         (Reply(503), "answered 503", True),
         (Reply(302, headers={"Location": "http://10.0.0.1/x"}), "private", False),
         (Reply(302, headers={"Location": "/"}), "more than 5 times", False),
+        (Reply(302, headers={"Location": "http://[::1"}), "not a web address", False),
         (Reply(body=b"x" * 200_000), "has more than", False),
         (Reply(kind="drop"), "cut the file off", True),
         (Reply(kind="hang"), "fell silent", True),
