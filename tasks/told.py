@@ -61,6 +61,13 @@ _SENTENCES: Final = (
     mark("there is no such host"),
     mark("TLS could not be agreed on"),
     mark("it closed the connection"),
+    # What became of looks at feeds.
+    mark("%(host)s answered %(status)s."),
+    mark("%(host)s sent it packed, although asked not to."),
+    mark("The answer has %(n)s MB or more, which is too large."),
+    mark("The address led on more than %(max)s times."),
+    mark("The certificate of %(host)s cannot be trusted."),
+    mark("%(host)s cannot be reached, or cut the answer off."),
     # What calls of booking services came to.
     mark("“%(event)s” does not concern bookings."),
     mark("The event type “%(name)s” is not listed for it."),

@@ -18,6 +18,7 @@ from tasks.automation.actions.base import Done
 from tasks.holds.looking import Active
 from tasks.lanes import operations, rescue
 from tasks.models import new_id
+from tasks.outbound import fetch
 from tasks.outbound.answers import Answer, judge
 from tasks.outbound.deadline import Deadline
 from tasks.outbound.smtp import MailServer
@@ -103,13 +104,14 @@ def test_what_a_lane_says_of_congregations_that_failed_is_told() -> None:
     assert told(daily.trouble(failed)) == two
 
 
-@pytest.mark.parametrize("module", [calcom, calendly, applying, reading])
-def test_what_calls_of_booking_services_came_to_is_told(module: ModuleType) -> None:
+@pytest.mark.parametrize("module", [calcom, calendly, applying, reading, fetch])
+def test_what_calls_and_looks_at_feeds_came_to_is_told(module: ModuleType) -> None:
     """Looks for the sentences with values where they are written."""
-    found = re.findall(r'f"([^"]*{[^"]+ [^"]+\.)"', inspect.getsource(module))
+    text = re.sub(r'"\s+f?"', "", inspect.getsource(module))
+    found = re.findall(r'f"([^"]*{[^"]+ [^"]+\.)"', text)
     assert found
     for sentence in found:
-        assert told(sentence) != sentence
+        assert told(sentence) != sentence, sentence
 
 
 def test_what_a_server_said_itself_stays_as_it_is() -> None:
