@@ -68,6 +68,9 @@ _SENTENCES: Final = (
     mark("The address led on more than %(max)s times."),
     mark("The certificate of %(host)s cannot be trusted."),
     mark("%(host)s cannot be reached, or cut the answer off."),
+    mark("The feed is not well-formed XML: %(what)s in line %(line)s."),
+    mark("This is no feed: it begins with <%(name)s>."),
+    mark("The feed has more than %(n)s levels."),
     # What calls of booking services came to.
     mark("“%(event)s” does not concern bookings."),
     mark("The event type “%(name)s” is not listed for it."),

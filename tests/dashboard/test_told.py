@@ -24,7 +24,7 @@ from tasks.outbound.deadline import Deadline
 from tasks.outbound.smtp import MailServer
 from tasks.outbound.troubles import sentence_for
 from tasks.saying import language
-from tasks.sources import applying, calcom, calendly, reading
+from tasks.sources import applying, calcom, calendly, feed_xml, reading
 from tasks.webhooks import rescuing
 from tests.conftest import NOW
 
@@ -104,7 +104,9 @@ def test_what_a_lane_says_of_congregations_that_failed_is_told() -> None:
     assert told(daily.trouble(failed)) == two
 
 
-@pytest.mark.parametrize("module", [calcom, calendly, applying, reading, fetch])
+@pytest.mark.parametrize(
+    "module", [calcom, calendly, applying, reading, fetch, feed_xml]
+)
 def test_what_calls_and_looks_at_feeds_came_to_is_told(module: ModuleType) -> None:
     """Looks for the sentences with values where they are written."""
     text = re.sub(r'"\s+f?"', "", inspect.getsource(module))
