@@ -104,6 +104,7 @@ def _take_note_of_the_rest(page: Page, parish: Carillon, hand: Hand) -> None:
     expect(rest).to_have_count(1)
     expect(rest).to_contain_text("Sorry")
     hand.mark(rest)
+    expect(page.locator("#selection button")).to_contain_text("(1)")
     hand.write(page.locator("#selection [name=note]"), "The mail server was moved")
     hand.press(page.locator("#selection button"))
     calm = say("No failure asks for anybody")
