@@ -7,6 +7,7 @@ from collections.abc import Collection
 from uuid import UUID
 
 from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from dashboard.operators.checks import checked_email, checked_password
@@ -46,11 +47,7 @@ def create_operator(
     """
     address = checked_email(email)
     if session.scalar(select(Operator.id).where(Operator.email == address)):
-        raise Conflict(
-            "operator_exists",
-            say("%(email)s is an operator already.", email=address),
-            field="email",
-        )
+        raise _is_known(address)
     operator = Operator(
         email=address,
         name=name.strip() or address.partition("@")[0],
@@ -62,12 +59,23 @@ def create_operator(
     )
     if password is not None:
         operator.password = hash_password(checked_password(password, address))
-    session.add(operator)
-    session.flush()
+    try:
+        with session.begin_nested():
+            session.add(operator)
+    except IntegrityError as error:  # somebody adds the same one right now
+        raise _is_known(address) from error
     _set_congregations(session, operator, congregations)
     summary = f"{address} was added as {RoleName(role)}."
     record(session, actor, "operator.created", _subject(operator), summary)
     return operator
+
+
+def _is_known(address: str) -> Conflict:
+    return Conflict(
+        "operator_exists",
+        say("%(email)s is an operator already.", email=address),
+        field="email",
+    )
 
 
 def change_access(

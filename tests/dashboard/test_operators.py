@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable
 
 import pytest
@@ -8,9 +9,13 @@ from flask import Flask
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
+from dashboard.operators.accounts import create_operator
 from dashboard.operators.models import Operator, RoleName
+from tasks.errors import Conflict
 from tasks.models import AuditEntry, Congregation
 from tests.dashboard.conftest import PASSWORD, Browser
+from tests.support.locks import waits_for_a_lock
+from tests.support.processes import until
 
 AddOperator = Callable[..., str]
 NEW_PASSWORD = "seven bells in a row"
@@ -69,6 +74,28 @@ def test_the_same_address_twice_is_refused(
 
     assert answer.status_code == 422
     assert "is an operator already" in answer.get_data(as_text=True)
+
+
+def test_the_same_address_at_once_is_refused(postgres_engine: Engine) -> None:
+    refused: list[Conflict] = []
+    with Session(postgres_engine) as session, session.begin():
+        create_operator(session, "anna@example.org", None, RoleName.ADMIN)
+
+    def add_too() -> None:
+        try:
+            with Session(postgres_engine) as session, session.begin():
+                create_operator(session, "bob@example.org", None, RoleName.ADMIN)
+        except Conflict as error:
+            refused.append(error)
+
+    other = threading.Thread(target=add_too)
+    with Session(postgres_engine) as session, session.begin():
+        create_operator(session, "bob@example.org", None, RoleName.ADMIN)
+        other.start()
+        until(lambda: waits_for_a_lock(postgres_engine))
+    other.join(30)
+
+    assert [error.code for error in refused] == ["operator_exists"]
 
 
 def test_a_role_and_its_congregations_can_be_changed(
