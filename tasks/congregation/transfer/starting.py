@@ -127,7 +127,7 @@ def confirm(
     """
     check = get_transfer(session, check_id)
     locked(session, check.congregation_id)
-    session.refresh(check)
+    session.refresh(check, with_for_update=True)  # its archive may be removed now
     if (why := why_not(check)) is not None:
         raise Conflict("not_importable", why)
     if n_rows != check.report["n_rows"]:

@@ -74,6 +74,8 @@ def remove(
         Conflict: it is under way, or has no archive.
     """
     row = get_transfer(session, transfer_id)
+    # Locked, so that nobody else removes the archive, or imports it, meanwhile.
+    session.refresh(row, with_for_update=True)
     if row.is_open or row.file_key is None:
         raise Conflict("no_file", say("There is no archive to remove."))
     let_go(session, row, now)

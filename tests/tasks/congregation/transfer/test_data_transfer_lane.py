@@ -8,13 +8,15 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import Engine, func, select
 
 from tasks.congregation import loose_files
 from tasks.congregation.transfer import starting, steering, working
 from tasks.congregation.transfer.jobs import KEEP_EXPORTS
+from tasks.db import sessions
 from tasks.errors import Conflict, NotFound
 from tasks.lanes import data_transfer, rescue
 from tasks.long_jobs import LEASE
@@ -22,6 +24,8 @@ from tasks.models import AuditEntry, Event, Member, Transfer
 from tasks.models.long_job import LongJobState
 from tests.support import archives, factories, travelling_rows
 from tests.support import transfer_rows as rows
+from tests.support.locks import waits_for_a_lock
+from tests.support.processes import until
 from tests.support.transfer_rows import ANNA, NOW, Begin
 
 _ADA = {"id": "1", "first_name": "Ada", "last_name": "Lamp"}
@@ -227,3 +231,39 @@ def test_a_file_that_the_storage_lost_stays_out_with_its_document(
 
 def _after(span: timedelta) -> Callable[[], datetime]:
     return lambda: NOW + span
+
+
+@pytest.mark.parametrize("at_once", ["remove", "import"])
+def test_an_archive_that_is_removed_is_nobody_else_s(
+    postgres_engine: Engine, at_once: str
+) -> None:
+    begin = sessions(postgres_engine).begin
+    refused: list[Conflict] = []
+    with begin() as session:
+        of = factories.congregation(session)
+        id_ = UUID(rows.on_its_way(session, of, "x")["transfer_id"])
+        row = session.get_one(Transfer, id_)
+        row.report = row.report | {"n_problems": 0}
+
+    def too() -> None:
+        try:
+            with begin() as session:
+                if at_once == "remove":
+                    steering.remove(session, id_, ANNA, NOW)
+                else:
+                    starting.confirm(session, id_, ANNA, 1, NOW)
+        except Conflict as error:
+            refused.append(error)
+
+    other = threading.Thread(target=too)
+    with begin() as session:
+        steering.remove(session, id_, ANNA, NOW)
+        other.start()
+        until(lambda: waits_for_a_lock(postgres_engine))
+    other.join(30)
+
+    expected = {
+        "remove": "There is no archive to remove.",
+        "import": "The archive was imported, or is not kept any more. Upload it again.",
+    }
+    assert [error.message for error in refused] == [expected[at_once]]
