@@ -7,7 +7,15 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Update, select, update
+from sqlalchemy import (
+    ColumnElement,
+    ScalarSelect,
+    Update,
+    case,
+    literal_column,
+    select,
+    update,
+)
 from sqlalchemy.orm import Session
 
 from tasks.automation.following import follow
@@ -128,15 +136,30 @@ def count_pending(session: Session, rule_id: UUID) -> tuple[int, int]:
 
     Each up to ``COUNT_CAP``, which means that or more.
     """
-    # The congregation and a written state: what waits is in an index of few rows.
     of = select(Rule.congregation_id).where(Rule.id == rule_id).scalar_subquery()
-    found = []
-    for model in (ScheduledJob, Execution):
-        waits = (model.congregation_id == of, is_state(model, "pending"))
-        some = select(model.id).where(model.rule_id == rule_id, *waits)
-        found.append(count(session, some, COUNT_CAP))
-    n_jobs, n_executions = found
+    n_jobs, n_executions = (
+        count(session, select(model.id).where(*_waits(model, of, rule_id)), COUNT_CAP)
+        for model in (ScheduledJob, Execution)
+    )
     return n_jobs, n_executions
+
+
+def _waits(
+    model: type[ScheduledJob | Execution],
+    of: UUID | ScalarSelect[UUID],
+    rule_id: UUID,
+) -> tuple[ColumnElement[bool], ...]:
+    """Return what is true of what waits for a rule.
+
+    The congregation and a written state: what waits is in an index of few rows.  Left
+    to itself SQLite goes by the rule, and reads all that it ever did.
+    """
+    its_rule = case((literal_column("1") == literal_column("1"), model.rule_id))
+    return (
+        model.congregation_id == of,
+        is_state(model, "pending"),
+        its_rule == rule_id,
+    )
 
 
 def _cancel_pending(session: Session, rule: Rule, now: datetime) -> tuple[int, int]:
@@ -145,13 +168,13 @@ def _cancel_pending(session: Session, rule: Rule, now: datetime) -> tuple[int, i
     n_jobs = _count_changed(
         session,
         update(ScheduledJob)
-        .where(ScheduledJob.rule_id == rule.id, ScheduledJob.state == JobState.PENDING)
+        .where(*_waits(ScheduledJob, rule.congregation_id, rule.id))
         .values(state=JobState.CANCELLED, **ended),
     )
     n_executions = _count_changed(
         session,
         update(Execution)
-        .where(Execution.rule_id == rule.id, Execution.state == ExecutionState.PENDING)
+        .where(*_waits(Execution, rule.congregation_id, rule.id))
         .values(state=ExecutionState.CANCELLED, worker=None, lease_until=None, **ended),
     )
     return n_jobs, n_executions
