@@ -393,6 +393,7 @@ def is_gone(pid: int) -> bool:
 
 
 def test_run_starts_console_and_worker_and_stops_both(environ: dict[str, str]) -> None:
+    environ["PYTHONWARNINGS"] = "always::ResourceWarning"  # who leaves something open
     for _ in range(2):  # a second start loses nothing and works as well
         with running(environ) as process:
             address = told(process, "Carillon is at").split()[-1]
@@ -406,6 +407,8 @@ def test_run_starts_console_and_worker_and_stops_both(environ: dict[str, str]) -
             process.send_signal(signal.SIGINT)
             assert process.wait(40) == 0
             assert all(is_gone(pid) for pid in pids)
+            assert process.stdout is not None
+            assert "ResourceWarning" not in process.stdout.read()
 
 
 def test_a_child_that_dies_ends_the_whole_with_its_status(

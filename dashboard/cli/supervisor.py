@@ -59,12 +59,12 @@ class Supervisor:
                 child.terminate()
         deadline = time.monotonic() + self.grace
         for name, child in self._children.items():
-            try:
-                child.wait(max(0.0, deadline - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                sys.stderr.write(f"carillon: {name} did not end in time; killed.\n")
-                child.kill()
-                child.wait()
+            with child:  # at its end the lifeline is let go as well
+                try:
+                    child.wait(max(0.0, deadline - time.monotonic()))
+                except subprocess.TimeoutExpired:
+                    sys.stderr.write(f"carillon: {name} did not end in time; killed.\n")
+                    child.kill()
 
     def _stop(self, _signum: int, _frame: FrameType | None) -> None:
         self._is_stopping = True
