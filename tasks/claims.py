@@ -25,10 +25,9 @@ from tasks.backlogs import waiting
 from tasks.bulk import is_postgres
 from tasks.lane import Backlog
 from tasks.models.base import UtcDateTime
-from tasks.models.congregation import Congregation
 from tasks.models.execution import Execution
 from tasks.models.scheduled_job import ScheduledJob
-from tasks.sharing import SHARING_MAX, share_out
+from tasks.sharing import having, share_out
 
 Due = type[Execution] | type[ScheduledJob]
 _RUNNING: Final = aliased(Execution)
@@ -163,12 +162,19 @@ def _locked(
 def _congregations_with_due(
     session: Session, model: Due, now: datetime
 ) -> Sequence[UUID]:
-    due = select(model.id).where(
-        *is_due(model, now), model.congregation_id == Congregation.id
-    )
-    return session.scalars(
-        select(Congregation.id)
-        .where(due.exists())
-        .order_by(func.random())
-        .limit(SHARING_MAX)
-    ).all()
+    return session.scalars(_having_due(model), {"now": now}).all()
+
+
+@lru_cache
+def _having_due(model: Due) -> Select[UUID]:
+    def oldest_of(congregation_id: ColumnElement[UUID]) -> Select[UUID]:
+        return (
+            select(model.id)
+            .where(
+                *is_due(model, bindparam("now", type_=UtcDateTime)),
+                model.congregation_id == congregation_id,
+            )
+            .order_by(model.run_at, model.id)
+        )
+
+    return having(oldest_of)

@@ -6,10 +6,34 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Final, TypeVar
 from uuid import UUID
 
+from sqlalchemy import ColumnElement, Select, func, select
+
+from tasks.models.congregation import Congregation
+
 T = TypeVar("T")
 
 #: Congregations that share one claim; with more of them, a random choice takes turns.
 SHARING_MAX: Final = 50
+#: Congregations that are asked whether they have something due; of more, too, a random
+#: choice, so that a claim costs the same however many there are.
+ASKED_MAX: Final = 500
+
+
+def having(
+    oldest_of: Callable[[ColumnElement[UUID]], Select[UUID]],
+) -> Select[UUID]:
+    """Return the statement that finds congregations which have something due.
+
+    Each is looked up singly, which an index on the congregation and the order of
+    ``oldest_of`` should serve.  Not with EXISTS: PostgreSQL may join that, and then
+    reads everything that is due, for each claim of a long backlog.
+
+    Args:
+        oldest_of: what is due of one congregation, oldest first.
+    """
+    some = select(Congregation.id).order_by(func.random()).limit(ASKED_MAX).subquery()
+    oldest = oldest_of(some.c.id).limit(1).scalar_subquery()
+    return select(some.c.id).where(oldest.is_not(None)).limit(SHARING_MAX)
 
 
 def share_out(

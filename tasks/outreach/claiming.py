@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, and_, func, or_, select
+from sqlalchemy import ColumnElement, Select, and_, or_, select
 from sqlalchemy.orm import Session
 
 from tasks.bulk import among
@@ -18,7 +18,7 @@ from tasks.models.engagement import Agent, Engagement
 from tasks.models.outreach_campaign import OutreachCampaign
 from tasks.models.suppression import Suppression
 from tasks.outreach.scheduling import IS_ARMED
-from tasks.sharing import SHARING_MAX, share_out
+from tasks.sharing import having, share_out
 
 #: What waits for one instant together goes by the age of its schedule.
 _OLDEST_FIRST: Final = (
@@ -127,12 +127,10 @@ def _locked(now: datetime, limit: int) -> Select[UUID]:
 
 
 def _congregations_with_due(session: Session, now: datetime) -> Sequence[UUID]:
-    due = select(Engagement.id).where(
-        *is_due(now), Engagement.congregation_id == Congregation.id
-    )
-    return session.scalars(
-        select(Congregation.id)
-        .where(due.exists())
-        .order_by(func.random())
-        .limit(SHARING_MAX)
-    ).all()
+    def oldest_of(congregation_id: ColumnElement[UUID]) -> Select[UUID]:
+        due = select(Engagement.id).where(
+            *is_due(now), Engagement.congregation_id == congregation_id
+        )
+        return due.order_by(*_OLDEST_FIRST)
+
+    return session.scalars(having(oldest_of)).all()
