@@ -82,7 +82,9 @@ def _given(kind: TypeEngine[Any], values: Sequence[Any]) -> ColumnElement[Any]:
 
 def _is_uniform(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
     first = rows[0][name]
-    return all(row[name] == first for row in rows)
+    if rows[-1][name] != first:
+        return False  # most columns of keys end here
+    return [row[name] for row in rows].count(first) == len(rows)
 
 
 class BulkUpdate:

@@ -50,15 +50,15 @@ def compose_all(
         RenderingBroken: no template can be rendered at all, whatever it is.
     """
     found: dict[int, Composed | CannotCompose] = {}
-    by_action: dict[str, list[tuple[int, Ask]]] = defaultdict(list)
+    wanted: dict[str, dict[int, Ask]] = defaultdict(dict)  # by action and place
     for place, ask in enumerate(asks):
         if isinstance(ask, CannotCompose):
             found[place] = ask
         else:
-            by_action[ask.action].append((place, ask))
-    for name, wanted in by_action.items():
-        made = _of_action(name, [ask for _, ask in wanted])
-        found.update(zip((place for place, _ in wanted), made, strict=True))
+            wanted[ask.action][place] = ask
+    for name, of_action in wanted.items():
+        made = _of_action(name, list(of_action.values()))
+        found.update(zip(of_action, made, strict=True))
     return [found[place] for place in range(len(asks))]
 
 

@@ -7,7 +7,7 @@ is sent after its cancellation is saved, whoever cancelled it and however.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
 from types import MappingProxyType
@@ -38,6 +38,10 @@ EVENTS_OF_LIVING_BOOKINGS: Final = frozenset(
 )
 
 
+#: A rule's id as a number, which hashes faster; a step and a podcast of it.
+_OfRule = tuple[int, int, str | None]
+
+
 @dataclass(frozen=True, slots=True)
 class _Facts:
     """What the rows depend on, as it is now."""
@@ -47,6 +51,8 @@ class _Facts:
     episodes: Mapping[Key, Episode]
     dates: Mapping[UUID, Dates]  # of executions that a job led to
     suppressed: frozenset[UUID]  # mails whose recipient does not want them
+    #: What was said of rows of the same rule, step and podcast.
+    told: dict[_OfRule, Reason | None] = field(default_factory=dict)
 
 
 def why_not(
@@ -70,6 +76,7 @@ def why_not(
     return {row.id: reason for row in rows if (reason := _reason(row, facts, now))}
 
 
+@lru_cache
 def needs_living_booking(trigger_type: str) -> bool:
     """Return whether what the trigger leads to is pointless for a cancelled booking."""
     if trigger_type in EVENTS_OF_LIVING_BOOKINGS:
@@ -130,7 +137,7 @@ def _rules_by_id(takes_arrays: bool) -> Select[Rule]:  # a key of the cache
 
 def _bookings(session: Session, keys: set[Key]) -> dict[Key, BookingStatus]:
     found: dict[Key, BookingStatus] = {}
-    for chunk in chunks(sorted(keys)):
+    for chunk in chunks(list(keys)):
         rows = session.execute(
             _booking_states(is_postgres(session)), pairs_of(session, chunk)
         )
@@ -147,6 +154,7 @@ def _booking_states(
     )
 
 
+@lru_cache
 def _needs_episode(trigger_type: str) -> bool:
     trigger = TRIGGERS.get(trigger_type)
     return trigger is not None and trigger.subject == "episode"
@@ -154,7 +162,7 @@ def _needs_episode(trigger_type: str) -> bool:
 
 def _reason(row: Candidate, facts: _Facts, now: datetime) -> Reason | None:
     return (
-        _reason_of_rule(row, facts.rules.get(row.rule_id))
+        _reason_of_rule(row, facts)
         or _reason_of_booking(row, facts)
         or _reason_of_episode(row, facts)
         or _reason_of_recipient(row, facts)
@@ -168,15 +176,25 @@ def _reason_of_recipient(row: Candidate, facts: _Facts) -> Reason | None:
     return Reason.SUPPRESSED if row.id in facts.suppressed else None
 
 
-def _reason_of_rule(row: Candidate, rule: Rule | None) -> Reason | None:
+def _reason_of_rule(row: Candidate, facts: _Facts) -> Reason | None:
+    step = step_number(row)
+    key = (row.rule_id.int, step, row.podcast_id)
+    if key not in facts.told:
+        rule = facts.rules.get(row.rule_id)
+        facts.told[key] = _reason_of_step(rule, step, row.podcast_id)
+    return facts.told[key]
+
+
+def _reason_of_step(
+    rule: Rule | None, step: int, podcast_id: str | None
+) -> Reason | None:
     if rule is None or rule.deleted_at is not None:
         return Reason.RULE_DELETED
     if not rule.enabled:
         return Reason.RULE_DISABLED
-    step = step_number(row)
     if step and not step_of(rule, step):
         return Reason.STEP_REMOVED
-    if not rule.covers(row.podcast_id):
+    if not rule.covers(podcast_id):
         return Reason.OUT_OF_SCOPE
     return None
 
