@@ -18,6 +18,7 @@ from tasks.lanes import executions
 from tasks.lanes import operations as lane
 from tasks.models import (
     AuditEntry,
+    Congregation,
     Execution,
     ExecutionContext,
     ExecutionState,
@@ -200,7 +201,9 @@ def test_a_filter_is_read_back_as_it_was_meant(begin: Begin) -> None:
     _add(begin, S.FAILED)
     _add(begin, S.FAILED, "b", booking_id="b2")
     with begin() as session:
-        of = session.scalars(select(Rule.congregation_id)).first()
+        of = session.scalars(
+            select(Congregation.id).where(Congregation.slug == "a")
+        ).one()
     matching = Matching(
         state="failed",
         congregation_id=of,
