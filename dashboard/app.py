@@ -20,6 +20,7 @@ from dashboard import (
     filters,
     headers,
     languages,
+    links,
     navigation,
     scope,
     security,
@@ -106,6 +107,7 @@ def create_app(config: Config) -> Flask:
     web.init_app(app)
     sessions.init_app(app)
     languages.init_app(app)
+    links.init_app(app)
     template_words.init_app(app)
     headers.init_app(app)
     csrf.init_app(app)

@@ -59,16 +59,19 @@ class Standings:
         )
 
 
+#: Made once: each page with a waiting row asks for them.
+_SETTINGS: Final = select(LaneSetting)
+_SWEPT: Final = select(LaneHeartbeat.lane, func.max(LaneHeartbeat.swept_at)).group_by(
+    LaneHeartbeat.lane
+)
+
+
 def standings(session: Session, config: Config, now: datetime) -> Standings:
     """Return how the lanes stand; four queries."""
-    newest = func.max(LaneHeartbeat.swept_at)
-    swept = session.execute(
-        select(LaneHeartbeat.lane, newest).group_by(LaneHeartbeat.lane)
-    )
     return Standings(
-        settings={row.lane: row for row in session.scalars(select(LaneSetting))},
+        settings={row.lane: row for row in session.scalars(_SETTINGS)},
         workers=alive_workers(session, now=now),
-        swept={row[0]: row[1] for row in swept},
+        swept={row[0]: row[1] for row in session.execute(_SWEPT)},
         holds=active(session, now),
         config=config,
     )
