@@ -216,11 +216,16 @@ def insert_many(
     if not rows:
         return
     if not is_postgres(session) or len(rows) < ARRAYS_FROM:
-        session.execute(insert(table), list(rows))
+        session.execute(_insert_into(table), list(rows))
         return
     varied = varied_of(rows)
     statement = _insert_from(table, tuple(rows[0]), varied)
     session.execute(statement, parameters(table, rows, varied))
+
+
+@lru_cache
+def _insert_into(table: Table) -> Insert:
+    return insert(table)
 
 
 def update_many(

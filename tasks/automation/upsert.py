@@ -52,10 +52,11 @@ def insert_new(
         varied = varied_of(rows)
         arrays = _from_arrays(table, names, varied, tuple(unique), among)
         return set(session.scalars(arrays, parameters(table, rows, varied)))
-    statement = _plain(table, is_postgres(session), tuple(unique), among)
     if len(rows) == 1 or is_postgres(session):
-        return set(session.scalars(statement.returning(table.c.id), list(rows)))
+        told = _telling(table, is_postgres(session), tuple(unique), among)
+        return set(session.scalars(told, list(rows)))
     # SQLite is quickest with one row after the other, and then says only how many.
+    statement = _plain(table, False, tuple(unique), among)
     done = session.execute(statement, list(rows))
     ids = [row["id"] for row in rows]
     n_new: int = done.rowcount  # type: ignore[attr-defined]  # a cursor result
@@ -75,6 +76,16 @@ def _plain(
     return insert(table).on_conflict_do_nothing(
         index_elements=list(unique), index_where=among
     )
+
+
+@lru_cache
+def _telling(
+    table: Table,
+    is_for_postgres: bool,  # a key of the cache
+    unique: tuple[str, ...],
+    among: TextClause | None,
+) -> ReturningInsert[UUID]:
+    return _plain(table, is_for_postgres, unique, among).returning(table.c.id)
 
 
 @lru_cache
