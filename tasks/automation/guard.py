@@ -40,6 +40,8 @@ EVENTS_OF_LIVING_BOOKINGS: Final = frozenset(
 
 #: A rule's id as a number, which hashes faster; a step and a podcast of it.
 _OfRule = tuple[int, int, str | None]
+#: A congregation's id as a number, and a booking of it.
+_OfBooking = tuple[int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class _Facts:
     """What the rows depend on, as it is now."""
 
     rules: Mapping[UUID, Rule]
-    bookings: Mapping[Key, BookingStatus]
+    bookings: Mapping[_OfBooking, BookingStatus]
     episodes: Mapping[Key, Episode]
     dates: Mapping[UUID, Dates]  # of executions that a job led to
     suppressed: frozenset[UUID]  # mails whose recipient does not want them
@@ -92,7 +94,7 @@ def _facts(
     rules: Mapping[UUID, Rule],
 ) -> _Facts:
     bookings = {
-        (row.congregation_id, row.booking_id)
+        (row.congregation_id.int, row.booking_id): row.congregation_id
         for row in rows
         if row.booking_id and needs_living_booking(row.trigger_type)
     }
@@ -135,13 +137,15 @@ def _rules_by_id(takes_arrays: bool) -> Select[Rule]:  # a key of the cache
     )
 
 
-def _bookings(session: Session, keys: set[Key]) -> dict[Key, BookingStatus]:
-    found: dict[Key, BookingStatus] = {}
-    for chunk in chunks(list(keys)):
+def _bookings(
+    session: Session, wanted: Mapping[_OfBooking, UUID]
+) -> dict[_OfBooking, BookingStatus]:
+    found: dict[_OfBooking, BookingStatus] = {}
+    for chunk in chunks([(of, id_) for (_, id_), of in wanted.items()]):
         rows = session.execute(
             _booking_states(is_postgres(session)), pairs_of(session, chunk)
         )
-        found.update({(of, id_): status for of, id_, status in rows})
+        found.update({(of.int, id_): status for of, id_, status in rows})
     return found
 
 
@@ -202,7 +206,7 @@ def _reason_of_step(
 def _reason_of_booking(row: Candidate, facts: _Facts) -> Reason | None:
     if not row.booking_id or not needs_living_booking(row.trigger_type):
         return None
-    status = facts.bookings.get((row.congregation_id, row.booking_id))
+    status = facts.bookings.get((row.congregation_id.int, row.booking_id))
     if status is None:
         return Reason.BOOKING_GONE
     if status is BookingStatus.CANCELLED:
