@@ -38,6 +38,7 @@ from tasks.models.failure import (
 from tasks.models.feed import GuestImport
 from tasks.models.lane import LaneRun, WorkerProcess
 from tasks.models.operation import OPEN, Operation
+from tasks.models.outbox import OutboxEntry
 from tasks.models.outreach_campaign import OutreachTally
 from tasks.models.rollup import Measure
 from tasks.models.scheduled_job import JobState, ScheduledJob
@@ -133,6 +134,8 @@ def _what_is_past(bench: Bench) -> Iterator[Past]:
     now = bench.clock()
     before = now - bench.timing.keep_settled
     is_needed = select(Execution.id).where(Execution.event_id == Event.id).exists()
+    # However old it is: a replay, or what was left by workers that were away for long.
+    is_untold = select(OutboxEntry.id).where(OutboxEntry.event_id == Event.id).exists()
     yield from _executions(now, bench.timing)
     yield (
         "scheduled_jobs",
@@ -156,7 +159,8 @@ def _what_is_past(bench: Bench) -> Iterator[Past]:
     yield from _failures(before)
     yield "tallies", OutreachTally.subject_id, (OutreachTally.day < before.date(),)
     yield "decisions", Decision.id, (Decision.created_at < before,)
-    yield "events", Event.id, (Event.created_at < before, ~is_needed)
+    is_past = (Event.created_at < before, ~is_needed, ~is_untold)
+    yield "events", Event.id, is_past
     runs_before = now - bench.timing.keep_runs
     yield "lane_runs", LaneRun.id, (LaneRun.requested_at < runs_before,)
     answers_before = now - KEEP_ANSWERS

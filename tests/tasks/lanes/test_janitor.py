@@ -15,6 +15,7 @@ from tasks.models import (
     Account,
     AccountToken,
     Consent,
+    Event,
     Execution,
     ExecutionContext,
     ExecutionState,
@@ -28,6 +29,7 @@ from tasks.models import (
     new_id,
 )
 from tasks.models.notification import Digest, Notification, NotificationState
+from tasks.models.outbox import OutboxEntry
 from tests.support import factories, people_rows
 from tests.support.counted import counted
 from tests.support.factories import NOW
@@ -89,6 +91,25 @@ def test_what_still_waits_stays_however_old(make_session: Sessions) -> None:
     _fill(make_session, created_at=LONG_AGO)
     assert not sweep(bench(make_session, lambda: NOW, FakePost()), 10).executions
     assert _count(make_session, Execution) == 3
+
+
+def test_an_event_stays_until_those_who_listen_were_told(
+    make_session: Sessions,
+) -> None:
+    with make_session.begin() as session:
+        of = factories.congregation(session)
+        old = {"congregation_id": of, "type": "booking.confirmed", "source": "test"}
+        old |= {"occurred_at": LONG_AGO, "created_at": LONG_AGO}
+        waits, told = (Event(id=new_id(), **old) for _ in range(2))
+        session.add_all([waits, told])
+        session.flush()
+        session.add(OutboxEntry(id=new_id(), congregation_id=of, event_id=waits.id))
+        kept, gone = waits.id, told.id
+    swept = sweep(bench(make_session, lambda: NOW, FakePost()), 10)
+    assert swept.events == (gone,)
+    assert _count(make_session, OutboxEntry) == 1
+    with make_session() as session:
+        assert session.scalars(select(Event.id)).all() == [kept]
 
 
 def test_a_limit_is_kept_and_more_is_announced(make_session: Sessions) -> None:
