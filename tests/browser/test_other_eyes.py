@@ -150,6 +150,26 @@ def test_rows_can_be_acted_on_with_a_finger(chromium: Browser, demo_url: str) ->
             expect(actions.locator("summary, button").first).to_be_visible()
 
 
+def test_every_list_counts_on_its_buttons_what_is_ticked(
+    chromium: Browser, demo_url: str
+) -> None:
+    with _logged_in(chromium, demo_url) as page:
+        for path in (
+            "/executions/?state=failed",
+            "/scheduled/",
+            "/failures/",
+            "/outreach/",
+        ):
+            page.goto(path)
+            for more in page.locator("details.bulk-more > summary").all():
+                more.click()
+            button = page.locator("[data-selected]").first
+            expect(button, path).to_be_disabled()
+            page.locator("[data-select-all]").check()
+            n_ticked = page.locator("input[name=id]:checked").count()
+            expect(button, path).to_contain_text(f"({n_ticked})")
+
+
 def test_nothing_is_smaller_than_a_finger(chromium: Browser, demo_url: str) -> None:
     phone = {"width": 390, "height": 844}
     with _logged_in(chromium, demo_url, viewport=phone) as page:
