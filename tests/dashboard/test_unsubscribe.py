@@ -128,6 +128,14 @@ def test_a_link_that_is_not_whole_is_not_found(
     assert listed() == []
 
 
+def test_a_broken_link_leads_no_guest_to_the_console(
+    stranger: FlaskClient, path: str
+) -> None:
+    page = stranger.get(f"{path}x").get_data(as_text=True)
+    assert "Error 40" in page
+    assert "To the overview" not in page
+
+
 def test_a_congregation_that_is_gone_is_said(
     stranger: FlaskClient, path: str, sqlite_engine: Engine
 ) -> None:
