@@ -10,6 +10,8 @@ from typing import Final
 TARGET: Final = timedelta(seconds=1)
 #: A row that is prepared should be acted on within this.
 AHEAD: Final = timedelta(milliseconds=50)
+#: Rows that are leased before it is known how long one takes.
+UNTRIED: Final = 500
 #: How much the newest action counts in the moving average.
 _WEIGHT: Final = 0.1
 
@@ -41,6 +43,15 @@ class Pace:
         if seconds <= 0:
             return limit
         return _fitting(TARGET.total_seconds() / seconds, limit, at_once)
+
+    def leased(self, n: int) -> int:
+        """Return how many of ``n`` rows to lease; the others wait for the next claim.
+
+        >>> Pace().leased(1000)
+        500
+        """
+        with self._lock:
+            return n if self._seconds > 0 else min(n, UNTRIED)
 
     def ahead(self, *, limit: int, at_once: int) -> int:
         """Return how many rows to prepare at once: ``at_once`` to ``limit``.

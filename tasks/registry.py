@@ -43,7 +43,7 @@ LANES: Final = (
         sweep=executions.sweep,
         backlog=executions.backlog,
         every=timedelta(seconds=1),
-        batch=500,
+        batch=1_000,
         workers=8,
     ),
     Lane(

@@ -49,7 +49,8 @@ def sweep(bench: Bench, limit: int) -> ExecutionSweep:
     batch = bench.pace.batch(limit=limit, at_once=AT_ONCE)
     with bench.begin() as session:
         taken = take(session, bench, limit=batch)
-        leaving = [row for row in taken if not row.is_within]
+        outward = [row for row in taken if not row.is_within]
+        leaving = outward[: bench.pace.leased(batch)]
         prepared = _begun(session, bench, leaving)
         done = do_within(session, bench, [row for row in taken if row.is_within])
     if not taken:
@@ -60,7 +61,7 @@ def sweep(bench: Bench, limit: int) -> ExecutionSweep:
         ended[word_of(verdict)].append(verdict.claim.execution_id)
     return ExecutionSweep(
         **{word: tuple(ids) for word, ids in ended.items()},
-        is_full=len(taken) >= batch,
+        is_full=len(taken) >= batch or len(leaving) < len(outward),
     )
 
 

@@ -194,6 +194,22 @@ def test_it_takes_the_oldest_first_and_no_more_than_the_limit(
     assert second.succeeded == (ids[0],)
 
 
+def test_before_it_is_known_how_long_one_takes_few_are_leased(
+    make_session: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tasks.pace.UNTRIED", 2)
+    with make_session.begin() as session:
+        tenant = factories.congregation(session)
+        factories.booking(session, tenant)
+        rule = factories.rule(session, tenant)
+        for _ in range(5):
+            factories.execution(session, rule)
+    own = bench(make_session, _noon, FakePost())
+    first, rest = sweep(own, 10), sweep(own, 10)
+    assert (len(first.succeeded), first.is_full) == (2, True)
+    assert (len(rest.succeeded), rest.is_full) == (3, False)
+
+
 def test_running_twice_does_the_work_once(make_session: Sessions) -> None:
     _one(make_session)
     post = FakePost()
