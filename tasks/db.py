@@ -43,6 +43,8 @@ _PG: Final = {
     # Of a disk without a turning head.  With the default of 4, an old estimate of how
     # much is due makes each claim read and sort all of a backlog, not its oldest rows.
     "random_page_cost": 1.1,
+    # Compiling takes longer than any statement of ours.
+    "jit": "off",
 }
 #: A connection that was not used for so long, in seconds, is tried first.
 _IDLE_SECONDS: Final = 1.0

@@ -1,4 +1,4 @@
-"""Connections that a database has cut are found out before they are used."""
+"""Connections: what they set, and that one which was cut is found out in time."""
 
 from __future__ import annotations
 
@@ -35,6 +35,18 @@ def _cut(engine: Engine) -> None:
     with cutter.begin() as connection:
         connection.execute(_OTHERS)
     cutter.dispose()
+
+
+def test_a_connection_is_set_up_for_short_statements(engine: Engine) -> None:
+    wanted = {
+        "timezone": "UTC",
+        "lock_timeout": "10s",
+        "random_page_cost": "1.1",
+        "jit": "off",
+    }
+    with engine.connect() as connection:
+        for name, value in wanted.items():
+            assert connection.scalar(text(f"SHOW {name}")) == value
 
 
 def test_an_idle_connection_that_was_cut_is_replaced(
