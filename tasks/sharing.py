@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Final, TypeVar
+from datetime import datetime
+from typing import Any, Final, TypeVar
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy import BindParameter, ColumnElement, Select, and_, func, select
+from sqlalchemy.orm import InstrumentedAttribute
 
+from tasks.models.base import OfCongregation
 from tasks.models.congregation import Congregation
 
 T = TypeVar("T")
@@ -20,20 +23,33 @@ ASKED_MAX: Final = 500
 
 
 def having(
-    oldest_of: Callable[[ColumnElement[UUID]], Select[UUID]],
+    model: type[OfCongregation],
+    waits: ColumnElement[bool],
+    order: Sequence[InstrumentedAttribute[Any]],
+    now: datetime | BindParameter[datetime],
 ) -> Select[UUID]:
     """Return the statement that finds congregations which have something due.
 
-    Each is looked up singly, which an index on the congregation and the order of
-    ``oldest_of`` should serve.  Not with EXISTS: PostgreSQL may join that, and then
-    reads everything that is due, for each claim of a long backlog.
+    Each is looked up singly: what is first in the index from it on is its own, and due,
+    or it has nothing.  Neither EXISTS nor "its own, soonest first" would do.  When
+    PostgreSQL expects that little waits, both may read what is due of all, and that for
+    each claim of a long backlog.
 
     Args:
-        oldest_of: what is due of one congregation, oldest first.
+        waits: what may be due, in the words of the index.
+        order: what the index has behind the congregation: the instant at which
+            something is due, and the rest.
     """
     some = select(Congregation.id).order_by(func.random()).limit(ASKED_MAX).subquery()
-    oldest = oldest_of(some.c.id).limit(1).scalar_subquery()
-    return select(some.c.id).where(oldest.is_not(None)).limit(SHARING_MAX)
+    of = model.congregation_id
+    first_is_due = (
+        select(and_(of == some.c.id, order[0] <= now))
+        .where(waits, of >= some.c.id)
+        .order_by(of, *order)
+        .limit(1)
+        .scalar_subquery()
+    )
+    return select(some.c.id).where(first_is_due).limit(SHARING_MAX)
 
 
 def share_out(

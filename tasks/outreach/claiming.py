@@ -127,10 +127,4 @@ def _locked(now: datetime, limit: int) -> Select[UUID]:
 
 
 def _congregations_with_due(session: Session, now: datetime) -> Sequence[UUID]:
-    def oldest_of(congregation_id: ColumnElement[UUID]) -> Select[UUID]:
-        due = select(Engagement.id).where(
-            *is_due(now), Engagement.congregation_id == congregation_id
-        )
-        return due.order_by(*_OLDEST_FIRST)
-
-    return session.scalars(having(oldest_of)).all()
+    return session.scalars(having(Engagement, IS_ARMED, _OLDEST_FIRST, now)).all()

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from sqlalchemy import Engine, event, text
 from sqlalchemy.orm import Session
 
@@ -19,21 +20,33 @@ N_SETTLED = 300
 N_DUE = 300
 
 
-def test_a_sudden_backlog_is_not_read_to_its_end(postgres_engine: Engine) -> None:
+@pytest.mark.parametrize("n_congregations", [1, 12])
+def test_a_sudden_backlog_is_not_read_to_its_end(
+    postgres_engine: Engine, n_congregations: int
+) -> None:
     with Session(postgres_engine) as session:
-        rule = factories.rule(session, factories.congregation(session))
+        rules = [
+            factories.rule(session, factories.congregation(session, f"house{number}"))
+            for number in range(n_congregations)
+        ]
+        rule = rules[-1]
         for _ in range(N_SETTLED):
             factories.execution(session, rule, state=ExecutionState.SUCCEEDED)
         session.flush()
-        session.execute(text("ANALYZE executions"))  # nothing is due, it finds
+        for table in ("congregations", "executions"):  # nothing is due, it finds
+            session.execute(text(f"ANALYZE {table}"))
         for number in range(N_DUE):
             at = NOW - timedelta(seconds=number)
             factories.execution(session, rule, run_at=at, due_at=at)
+        for others in rules[:-1]:
+            factories.execution(session, others)
         session.flush()
-        claim, sharing = _plans_of_a_claim(session)
+        claim, sharing, *own = _plans_of_a_claim(session)
     assert "Index Scan using ix_executions_due on" in claim
     assert "Sort" not in claim, claim
-    assert "using ix_executions_due_fair on" in sharing, sharing
+    assert len(own) == (n_congregations if n_congregations > 1 else 0)
+    for plan in (sharing, *own):
+        assert "using ix_executions_due_fair on" in plan, plan
 
 
 def _plans_of_a_claim(session: Session) -> list[str]:
