@@ -25,7 +25,6 @@ from sqlalchemy import (
     func,
     insert,
     select,
-    tuple_,
     update,
 )
 from sqlalchemy.orm import InstrumentedAttribute, Session
@@ -33,6 +32,7 @@ from sqlalchemy.sql.dml import ReturningUpdate
 from sqlalchemy.types import TypeEngine
 
 from tasks.arrays import array, elements, values_of
+from tasks.lookups import among_keys
 
 #: Puts a row's value and the column as it is together to what the column becomes.
 Merge = Callable[[ColumnElement[Any], ColumnElement[Any]], ColumnElement[Any]]
@@ -161,12 +161,11 @@ class BulkUpdate:
         """Read what is to be returned, before it changes; nobody else writes now."""
         if not self._returning:
             return ()
-        keys = tuple_(*(self._table.c[name] for name in self._keys))
+        keys = [self._table.c[name] for name in self._keys]
         wanted = [tuple(row[name] for name in self._keys) for row in rows]
+        is_meant = among_keys(session, keys, wanted)
         columns = (self._table.c[name] for name in self._returning)
-        return session.execute(
-            select(*columns).where(keys.in_(wanted), *self._where)
-        ).all()
+        return session.execute(select(*columns).where(is_meant, *self._where)).all()
 
     def _make_for_arrays(self, varied: frozenset[str]) -> ReturningUpdate[Any] | Update:
         types = {name: self._table.c[name].type for name in self._keys}

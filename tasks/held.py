@@ -10,9 +10,10 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import literal_column, select, tuple_, update
+from sqlalchemy import literal_column, select, update
 from sqlalchemy.orm import Session
 
+from tasks.lookups import among_keys
 from tasks.models.execution import Execution
 
 #: A lease is not renewed for ever: what hangs this long is given up to rescue.
@@ -77,7 +78,7 @@ def renew(session: Session, claims: list[Claim], *, until: datetime) -> int:
         at_rest = (
             select(Execution.id)
             .where(
-                tuple_(Execution.id, Execution.attempt).in_(pairs),
+                among_keys(session, (Execution.id, Execution.attempt), pairs),
                 Execution.state == literal_column("'running'"),
             )
             .with_for_update(skip_locked=True, key_share=True)

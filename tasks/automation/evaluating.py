@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import bindparam, select, tuple_
+from sqlalchemy import Select, bindparam, select, tuple_
 from sqlalchemy.orm import Session
 
 from tasks.automation import decisions, loops
@@ -23,6 +24,8 @@ from tasks.automation.quiet import clocks_of, opening
 from tasks.automation.recipients import recipient_of
 from tasks.automation.records import Records, chunks, full_ids
 from tasks.automation.steps import follow_up
+from tasks.bulk import is_postgres
+from tasks.lookups import among_keys, is_among_keys, packed
 from tasks.models.base import new_id
 from tasks.models.event import DecisionOutcome
 from tasks.models.execution import Execution
@@ -61,25 +64,29 @@ def evaluate(
     return evaluated
 
 
-#: Made once: making a statement takes longer than running this one.
-_RULES: Final = (
-    select(Rule)
-    .where(
-        tuple_(Rule.congregation_id, Rule.trigger_type).in_(
-            bindparam("wanted", expanding=True)
-        ),
-        Rule.deleted_at.is_(None),
+_OF_RULES: Final = (Rule.congregation_id, Rule.trigger_type)
+
+
+@lru_cache  # making a statement takes longer than running this one
+def _rules_of_types(is_for_postgres: bool) -> Select[Rule]:  # a key of the cache
+    is_meant = (
+        tuple_(*_OF_RULES).in_(bindparam("wanted", expanding=True))
+        if is_for_postgres
+        else is_among_keys(_OF_RULES, "wanted")
     )
-    .order_by(Rule.id)
-)
+    return select(Rule).where(is_meant, Rule.deleted_at.is_(None)).order_by(Rule.id)
+
+
 _Rules = Mapping[tuple[UUID, str], Sequence[Rule]]
 
 
 def _rules(session: Session, reports: Sequence[Report]) -> _Rules:
     wanted = sorted({(each.congregation_id, each.trigger_type) for each in reports})
     found: dict[tuple[UUID, str], list[Rule]] = defaultdict(list)
+    takes_pairs = is_postgres(session)
     for chunk in chunks(wanted):
-        for rule in session.scalars(_RULES, {"wanted": chunk}):
+        given = {"wanted": chunk if takes_pairs else packed(_OF_RULES, chunk)}
+        for rule in session.scalars(_rules_of_types(takes_pairs), given):
             found[rule.congregation_id, rule.trigger_type].append(rule)
     return found
 
@@ -163,7 +170,7 @@ def _firsts(
     for chunk in chunks(keys):
         columns = (Execution.congregation_id, Execution.idempotency_key)
         rows = session.execute(
-            select(*columns, Execution.id).where(tuple_(*columns).in_(chunk))
+            select(*columns, Execution.id).where(among_keys(session, columns, chunk))
         )
         found.update({(of, key): id_ for of, key, id_ in rows})
     return found

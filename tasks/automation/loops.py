@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import func, select, tuple_, union_all
+from sqlalchemy import func, select, union_all
 from sqlalchemy.orm import Session
 
 from tasks.automation.executions import NewExecution
@@ -21,6 +21,7 @@ from tasks.automation.payloads import Report
 from tasks.automation.records import chunks
 from tasks.automation.triggers import TRIGGERS
 from tasks.config import LOOP_RATE
+from tasks.lookups import among_keys
 from tasks.models.execution import Execution
 from tasks.models.rule import Rule
 
@@ -112,7 +113,9 @@ def _of_bookings(
         rows = session.execute(
             select(Execution.rule_id, Execution.booking_id, func.count())
             .where(
-                tuple_(Execution.congregation_id, Execution.booking_id).in_(chunk),
+                among_keys(
+                    session, (Execution.congregation_id, Execution.booking_id), chunk
+                ),
                 Execution.created_at > since,
                 Execution.step == 0,
             )

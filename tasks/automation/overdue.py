@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, literal_column, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, and_, literal_column, or_, select, update
 from sqlalchemy.orm import Session, contains_eager
 
 from tasks.automation.keys import Entity, Ids, entity_of
 from tasks.automation.lateness import due_at
 from tasks.automation.records import chunks
 from tasks.automation.triggers import TRIGGERS
+from tasks.lookups import among_keys
 from tasks.models.execution import Execution, ExecutionState
 from tasks.models.reason import Reason
 from tasks.models.scheduled_job import JobState, ScheduledJob
@@ -78,20 +79,22 @@ def siblings(
                 select(ScheduledJob)
                 .join(ScheduledJob.rule)
                 .options(contains_eager(ScheduledJob.rule))
-                .where(_about(kind, chunk), _is_under_way(now))
+                .where(_about(session, kind, chunk), _is_under_way(now))
             )
             found.update({row.id: row for row in rows if row.id not in known})
     return [job for job in found.values() if series_of(job) in series]
 
 
-def _about(kind: str, places: Sequence[tuple[UUID, str]]) -> ColumnElement[bool]:
+def _about(
+    session: Session, kind: str, places: Sequence[tuple[UUID, str]]
+) -> ColumnElement[bool]:
     job = ScheduledJob
     columns = {
         "booking": job.booking_id,
         "episode": job.episode_id,
         "podcast": job.podcast_id,
     }
-    named = tuple_(job.congregation_id, columns[kind]).in_(places)
+    named = among_keys(session, (job.congregation_id, columns[kind]), places)
     if kind != "podcast":
         return named
     return and_(named, job.booking_id.is_(None), job.episode_id.is_(None))

@@ -24,6 +24,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from tasks.arrays import array, values_of
 from tasks.automation.keys import Ids
 from tasks.bulk import is_postgres
+from tasks.lookups import is_among_keys, packed
 from tasks.models.base import EntityOfCongregation
 from tasks.models.booking import Booking
 from tasks.models.congregation import Congregation
@@ -187,17 +188,17 @@ def is_one_of(
     model: type[EntityOfCongregation], *, takes_arrays: bool
 ) -> ColumnElement[bool]:
     """Return the condition that a record has one of the keys of ``pairs_of``."""
-    columns = tuple_(model.congregation_id, model.id)
+    columns = (model.congregation_id, model.id)
     if takes_arrays:
         arrays = (array("congregations", Uuid()), array("ids", String()))
-        return columns.in_(select(*(func.unnest(each) for each in arrays)))
-    return columns.in_(bindparam("pairs", expanding=True))
+        return tuple_(*columns).in_(select(*(func.unnest(each) for each in arrays)))
+    return is_among_keys(columns, "pairs")
 
 
 def pairs_of(session: Session, keys: Sequence[Key]) -> dict[str, Any]:
     """Return keys as parameters."""
     if not is_postgres(session):
-        return {"pairs": keys}
+        return {"pairs": packed((Booking.congregation_id, Booking.id), keys)}
     congregations, ids = zip(*keys, strict=True)
     return {"congregations": values_of(Uuid(), congregations), "ids": list(ids)}
 

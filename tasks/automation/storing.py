@@ -7,13 +7,14 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import select, tuple_
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tasks.automation.payloads import Report
 from tasks.automation.records import chunks
 from tasks.automation.upsert import insert_new
 from tasks.bulk import insert_many
+from tasks.lookups import among_keys
 from tasks.models.event import Event, EventData
 
 _DATA: Final = EventData.metadata.tables[EventData.__tablename__]
@@ -60,7 +61,7 @@ def _firsts(
     for chunk in chunks(keys):
         rows = session.execute(
             select(Event.congregation_id, Event.external_id, Event.id).where(
-                tuple_(Event.congregation_id, Event.external_id).in_(chunk)
+                among_keys(session, (Event.congregation_id, Event.external_id), chunk)
             )
         )
         found.update({(of, external_id): id_ for of, external_id, id_ in rows})

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import select, tuple_
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tasks.automation import guest_tokens
@@ -19,6 +19,7 @@ from tasks.automation.actions.base import CannotCompose
 from tasks.automation.composing import Composed
 from tasks.automation.records import chunks
 from tasks.executing.claiming import Running
+from tasks.lookups import among_keys
 from tasks.models.base import Json
 from tasks.models.episode import EpisodeGuest
 from tasks.models.reason import Reason
@@ -114,7 +115,7 @@ def _tokens_of(
     """Return the tokens of the guests that mails go to, by execution."""
     guests = {row.id: _guest(row, contexts) for row in rows}
     keys = sorted({key for key in guests.values() if key is not None})
-    named = tuple_(EpisodeGuest.congregation_id, EpisodeGuest.id)
+    named = (EpisodeGuest.congregation_id, EpisodeGuest.id)
     found: dict[tuple[UUID, str], Token] = {}
     for some in chunks(keys):
         statement = select(
@@ -122,7 +123,7 @@ def _tokens_of(
             EpisodeGuest.id,
             EpisodeGuest.access_token,
             EpisodeGuest.email,
-        ).where(named.in_(some))
+        ).where(among_keys(session, named, some))
         for of, id_, token, address in session.execute(statement):
             if token and address:
                 found[of, id_] = Token(token, address.strip())

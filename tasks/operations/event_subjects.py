@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, or_, select, tuple_
+from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.orm import Session
 
+from tasks.lookups import among_keys
 from tasks.models import Booking, Contact, Engagement, Episode, EpisodeGuest, Event
 from tasks.outreach.telling import event_id
 
@@ -57,7 +58,7 @@ def _named(session: Session, kind: str, text: str) -> Iterator[ColumnElement[boo
     )
     pairs = [tuple(key) for key in keys]
     if pairs:
-        yield tuple_(Event.congregation_id, of).in_(pairs)
+        yield among_keys(session, (Event.congregation_id, of), pairs)
 
 
 def _of_contacts(

@@ -12,13 +12,14 @@ from typing import Final, NamedTuple
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import Table, select, tuple_
+from sqlalchemy import Table, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from tasks.automation.records import chunks
 from tasks.automation.zones import first_zone, instant_of
 from tasks.bulk import is_postgres
+from tasks.lookups import among_keys
 from tasks.models.engagement import WaitsFor
 from tasks.models.outreach_campaign import OutreachTally
 from tasks.outreach.claiming import Due
@@ -105,7 +106,7 @@ def _locked(session: Session, keys: set[_Key]) -> dict[_Key, OutreachTally]:
         session.execute(insert(_TALLIES).values(rows).on_conflict_do_nothing())
         tallies = session.scalars(
             select(OutreachTally)
-            .where(tuple_(*_KEY).in_(piece))
+            .where(among_keys(session, _KEY, piece))
             .order_by(*_KEY)
             .with_for_update()
             .execution_options(populate_existing=True)

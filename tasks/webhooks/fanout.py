@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Table, delete, select, tuple_, update
+from sqlalchemy import Table, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -16,6 +16,7 @@ from tasks import doorbell
 from tasks.automation.records import chunks
 from tasks.bulk import among, is_postgres
 from tasks.failures.noting import note_retried
+from tasks.lookups import among_keys
 from tasks.models.base import new_id
 from tasks.models.delivery import SETTLED, Delivery, DeliveryState
 from tasks.models.endpoint import Endpoint
@@ -143,7 +144,9 @@ def _asked_again(
             revived += session.scalars(
                 update(Delivery)
                 .where(
-                    tuple_(Delivery.message_id, Delivery.endpoint_id).in_(piece),
+                    among_keys(
+                        session, (Delivery.message_id, Delivery.endpoint_id), piece
+                    ),
                     Delivery.state.in_(ended),
                 )
                 .values(anew(now))

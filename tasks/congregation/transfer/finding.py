@@ -10,12 +10,13 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Table, select, tuple_
+from sqlalchemy import ColumnElement, Table, select
 from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session
 
 from tasks.congregation.transfer.entity import Entity, Row
 from tasks.db import Begin, reading
+from tasks.lookups import among_keys
 from tasks.models import ExternalRef
 
 #: A row as it is here: column -> value.
@@ -68,10 +69,12 @@ class Target:
         """Return the rows whose columns have one of ``keys``, by those columns."""
         if not keys:
             return {}
+        matches: ColumnElement[bool]
         if len(columns) == 1:
             matches = table.c[columns[0]].in_([key[0] for key in keys])
         else:
-            matches = tuple_(*(table.c[name] for name in columns)).in_(list(keys))
+            named = [table.c[name] for name in columns]
+            matches = among_keys(session, named, list(keys))
         found = session.execute(select(table).where(self.where(table), matches))
         rows: list[Here] = [dict(row) for row in found.mappings()]
         return {tuple(row[name] for name in columns): row for row in rows}
