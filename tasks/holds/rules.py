@@ -68,7 +68,7 @@ def overdue_of(session: Session, rule_id: UUID, now: datetime) -> tuple[int, Out
         asked = Asked(kind, _overdue(rule_id, now), now)
         n += n_meant(session, asked)
         ids = session.scalars(
-            rows_of(session, asked).order_by(model.id).limit(LOOK_MAX)
+            rows_of(session, asked).order_by(model.run_at, model.id).limit(LOOK_MAX)
         )
         rows = session.scalars(select(model).where(model.id.in_(ids.all()))).all()
         found = why_not(session, rows, now=now, rules={rule_id: _as_on(rule)})

@@ -11,8 +11,6 @@ from sqlalchemy import (
     ColumnElement,
     ScalarSelect,
     Update,
-    case,
-    literal_column,
     select,
     update,
 )
@@ -21,6 +19,7 @@ from sqlalchemy.orm import Session
 from tasks.automation.following import follow
 from tasks.errors import InvalidInput
 from tasks.lane import COUNT_CAP
+from tasks.lookups import unindexed
 from tasks.models import (
     Execution,
     ExecutionState,
@@ -154,11 +153,10 @@ def _waits(
     The congregation and a written state: what waits is in an index of few rows.  Left
     to itself SQLite goes by the rule, and reads all that it ever did.
     """
-    its_rule = case((literal_column("1") == literal_column("1"), model.rule_id))
     return (
         model.congregation_id == of,
         is_state(model, "pending"),
-        its_rule == rule_id,
+        unindexed(model.rule_id) == rule_id,
     )
 
 
