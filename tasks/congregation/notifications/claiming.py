@@ -18,6 +18,7 @@ from tasks.congregation.notifications.drafting import Ask, Draft, drafts
 from tasks.congregation.notifications.telling import LANE
 from tasks.holds.looking import closed
 from tasks.lane import Bench
+from tasks.lookups import unindexed
 from tasks.models.hold import Channel
 from tasks.models.notification import (
     DigestItem,
@@ -119,10 +120,12 @@ def _due(session: Session, now: datetime, limit: int) -> Sequence[UUID]:
 def _congregations_with_due(
     session: Session, now: datetime, *is_open: ColumnElement[bool]
 ) -> Sequence[UUID]:
+    # Not by an index of congregations: that one has all mails that there ever were.
+    of = unindexed(DigestMail.congregation_id)
     return session.scalars(
-        select(DigestMail.congregation_id)
+        select(of)
         .where(*is_due(now), *is_open)
-        .group_by(DigestMail.congregation_id)
+        .group_by(of)
         .order_by(func.random())
         .limit(SHARING_MAX)
     ).all()
