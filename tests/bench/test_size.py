@@ -9,16 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import count
 from typing import Any, Final
 
 import pytest
-from sqlalchemy import Engine, event, text
+from sqlalchemy import Engine, select, text
+from sqlalchemy import event as listening
 
 from bench.finished import archive
 from bench.size import PAGES, Site, console
-from bench.world import add_pending, add_tenant
+from bench.world import add_pending, add_tenant, event, make_bench
+from tasks.automation.events import emit_events
 from tasks.clock import utcnow
 from tasks.db import sessions
+from tasks.held import Claim, renew
+from tasks.lanes import executions
+from tasks.models import Execution
 
 #: The few are more than any window of a congregation's newest rows.
 FEW: Final = 12_000
@@ -53,9 +59,9 @@ class Counter:
 @pytest.fixture
 def counter() -> Iterator[Counter]:
     made = Counter()
-    event.listen(Engine, "before_cursor_execute", made.watch)
+    listening.listen(Engine, "before_cursor_execute", made.watch)
     yield made
-    event.remove(Engine, "before_cursor_execute", made.watch)
+    listening.remove(Engine, "before_cursor_execute", made.watch)
 
 
 @contextmanager
@@ -78,11 +84,32 @@ def sized(engine: Engine) -> Iterator[tuple[Site, Callable[[], None]]]:
                 connection.execute(text(f"DROP TABLE bench_{table}"))
 
 
-def test_finished_work_makes_no_claim_and_no_page_dearer(
+def _works(engine: Engine, site: Site) -> dict[str, Callable[[], object]]:
+    """Return what lanes and producers do all day, a few rows at a time."""
+    begin, bench, numbers = sessions(engine).begin, make_bench(engine), count(1_000)
+
+    def report() -> None:
+        with begin() as session:
+            events = [event(site.world, next(numbers)) for _ in range(3)]
+            assert all(each.success for each in emit_events(session, events))
+
+    def do() -> None:
+        assert len(executions.sweep(bench, 3).succeeded) == 3
+
+    def hold() -> None:
+        with begin() as session:
+            some = select(Execution.id, Execution.attempt, Execution.congregation_id)
+            claims = [Claim(*row) for row in session.execute(some.limit(3))]
+            renew(session, claims, until=utcnow())
+
+    return {"claim": site.claim, "report": report, "do": do, "hold": hold}
+
+
+def test_finished_work_makes_no_work_and_no_page_dearer(
     sqlite_engine: Engine, counter: Counter
 ) -> None:
     with sized(sqlite_engine) as (site, grow):
-        asked: dict[str, Callable[[], object]] = {"claim": site.claim}
+        asked = _works(sqlite_engine, site)
         asked |= {
             page: partial(site.get, page) for page in PAGES if page not in _OTHERS
         }
