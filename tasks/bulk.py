@@ -54,6 +54,19 @@ def among(
     return attribute == any_(_given(attribute.type, values))
 
 
+def among_rows(
+    session: Session, attribute: InstrumentedAttribute[Any], values: Sequence[Any]
+) -> ColumnElement[bool]:
+    """Return the same condition for many values and a table that may be young.
+
+    PostgreSQL reads all of such a table, and with an array it would compare each row
+    with each value; these it looks up.
+    """
+    if not is_postgres(session):
+        return attribute.in_(values)
+    return attribute.in_(select(func.unnest(_given(attribute.type, values))))
+
+
 def is_among(
     attribute: InstrumentedAttribute[Any],
     name: str,

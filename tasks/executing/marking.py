@@ -10,7 +10,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, delete, literal_column, select, true
 from sqlalchemy.orm import Session
 
-from tasks.bulk import BulkUpdate, among, insert_many
+from tasks.bulk import BulkUpdate, among_rows, insert_many
 from tasks.claims import IS_LEASED
 from tasks.held import Claim
 from tasks.models.execution import Execution, ExecutionMessage
@@ -110,7 +110,7 @@ def _forget_messages(
     session: Session, ids: Sequence[UUID], *, only: ColumnElement[bool] = _ANY
 ) -> None:
     if ids:
-        named = among(session, ExecutionMessage.execution_id, ids)
+        named = among_rows(session, ExecutionMessage.execution_id, ids)
         session.execute(delete(_MESSAGES).where(named, only))
 
 

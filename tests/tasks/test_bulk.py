@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import Engine, func, select
 from sqlalchemy.orm import Session, sessionmaker
 
 from tasks.automation.records import is_one_of, pairs_of
-from tasks.bulk import BulkUpdate, among, insert_many, is_postgres
+from tasks.bulk import BulkUpdate, among, among_rows, insert_many, is_postgres
 from tasks.models import Booking, Execution, ExecutionMessage, ExecutionState
 from tests.support import factories
 from tests.support.factories import NOW
@@ -99,3 +99,13 @@ def test_pairs_are_found_together_only(make_session: sessionmaker[Session]) -> N
             pairs_of(session, wanted),
         )
         assert {tuple(row) for row in found} == {(one, "b1"), (two, "b2")}
+
+
+def test_rows_are_found_by_many_values_as_by_few(engine: Engine) -> None:
+    with Session(engine) as session:
+        rule = factories.rule(session, factories.congregation(session))
+        ids = [factories.execution(session, rule).id for _ in range(3)]
+        for wanted in ([], ids[:1], ids[:2]):
+            named = among_rows(session, Execution.id, wanted)
+            found = session.scalars(select(Execution.id).where(named)).all()
+            assert sorted(found) == sorted(wanted)
