@@ -33,10 +33,12 @@ class ScriptedMail:
         if address == SILENT_ADDRESS:
             return TryAgain(
                 "The mail server at mx.stadtchor.example:25 cannot be reached "
-                "(connection timed out)."
+                "(no answer within 30 seconds)."
             )
         if self._chance.random() < 0.12:
-            sentence = "The mail server is busy: 4.3.2 Too busy right now."
+            sentence = (
+                "The mail server refused the mail for now: 451 4.3.2 Too busy right now"
+            )
             return TryAgain(sentence, 451, "4.3.2 Too busy right now")
         return Done(250, "2.0.0 Ok: queued")
 
@@ -49,10 +51,10 @@ class ScriptedHooks:
 
     def post(self, message: Mapping[str, Any], envelope: Envelope) -> Outcome:
         if str(message["url"]).endswith("/old-calendar"):
-            sentence = "The receiver says that this address is gone (410)."
+            sentence = "The address answered 410: it is gone for good."
             return GiveUp(Reason.REFUSED, sentence, 410, '{"message": "Gone"}')
         if self._chance.random() < 0.2:
-            return TryAgain("The receiver answered with 503.", 503, "Being deployed")
+            return TryAgain("The address answered 503.", 503, "Being deployed")
         return Done(200, '{"message": "Thank you."}')
 
 
