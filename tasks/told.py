@@ -19,6 +19,11 @@ _SENTENCES: Final = (
     mark("The address answered %(status)s."),
     mark("The mail server refused the mail for good: %(answer)s"),
     mark("The mail server refused the mail for now: %(answer)s"),
+    mark(
+        "The mail server at %(place)s cannot send to an address with letters like é or "
+        "ö before the @ (it offers no SMTPUTF8). Use another address, or a mail server "
+        "that can."
+    ),
     mark("The mail server at %(place)s refused the login in SMTP_URL: %(answer)s"),
     mark("The mail server at %(place)s refused to serve us: %(answer)s"),
     mark(

@@ -6,7 +6,6 @@ from typing import Any, Self
 
 from wtforms import (
     BooleanField,
-    EmailField,
     SelectChoice,
     SelectField,
     StringField,
@@ -45,7 +44,10 @@ class MemberForm(OfficeForm):
         later("Inactive since"),
         description=later("Empty while active. Who is inactive gets no territory."),
     )
-    email = EmailField(later("E-mail"), render_kw={"autocomplete": "off"})
+    # Not of type "email": browsers refuse letters beyond ASCII before the @ there.
+    email = StringField(
+        later("E-mail"), render_kw={"autocomplete": "off", "inputmode": "email"}
+    )
     phone = TelField(later("Phone"), render_kw={"maxlength": members.PHONE_MAX})
     address = StringField(
         later("Address"), render_kw={"maxlength": members.ADDRESS_MAX}

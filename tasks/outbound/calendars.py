@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.headerregistry import Address
+from string import printable
 from typing import Any, Final
+from urllib.parse import quote
 from uuid import UUID, uuid5
 
 from icalendar import Calendar, Event, vCalAddress, vText
@@ -94,7 +96,8 @@ def _event(facts: Mapping[str, Any], congregation_id: UUID, at: datetime) -> Eve
 
 
 def _person(address: str, name: str) -> vCalAddress:
-    person = vCalAddress(f"mailto:{address}")
+    # An address of a link is ASCII (RFC 6068), whatever the mailbox is called.
+    person = vCalAddress("mailto:" + quote(address, safe=printable))
     if name:
         # Quotes cannot be written within a parameter.
         person.params["CN"] = vText(name.replace('"', "'"))

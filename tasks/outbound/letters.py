@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from email import message_from_bytes, policy
+from email import message_from_string, policy
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import EmailPolicy
@@ -15,6 +15,7 @@ from tasks.automation.actions.base import CannotCompose, Envelope
 from tasks.models.reason import Reason
 from tasks.outbound.calendars import CalendarFile, calendar_file
 from tasks.outbound.layout import html_of, text_of
+from tasks.outbound.mailboxes import read_address
 
 #: Headers that must stay in one piece: a fold or an encoded word would break them.
 _WHOLE: Final = "List-Unsubscribe"
@@ -27,10 +28,14 @@ class _Wire(EmailPolicy):
     def fold_binary(self, name: str, value: Any) -> bytes:  # noqa: ANN401  # as its base
         if name == _WHOLE:
             return f"{name}: {value}\r\n".encode("ascii")
+        if name == "To" and not str(value).isascii():
+            # An encoded word before the @ would be another mailbox (RFC 6532, 3.2).
+            return f"{name}: {value}\r\n".encode()
         return super().fold_binary(name, value)
 
 
-#: 7-bit on the wire, so that every mail server takes umlauts and emoji.
+#: 7-bit on the wire, so that every mail server takes umlauts and emoji; but for an
+#: address beyond ASCII, which only servers with SMTPUTF8 get.
 _WIRE: Final = _Wire(linesep="\r\n", cte_type="7bit")
 
 
@@ -104,7 +109,9 @@ def read_sender(text: str) -> Address:
     local, _, domain = address.rpartition("@")
     if not local.isascii() or not local or not domain:
         raise ValueError(f"{text!r} is not an address to send from")
-    return Address(name, local, domain.encode("idna").decode("ascii"))
+    if not domain.isascii():
+        _, _, domain = read_address(f"{local}@{domain}").rpartition("@")
+    return Address(name, local, domain)
 
 
 def on_the_wire(letter: EmailMessage) -> bytes:
@@ -116,7 +123,7 @@ def on_the_wire(letter: EmailMessage) -> bytes:
         CannotCompose: what would be read is not what was set.
     """
     raw = letter.as_bytes()
-    again = message_from_bytes(raw, policy=policy.default)
+    again = message_from_string(raw.decode(), policy=policy.default)
     same_names = list(again.keys()) == list(letter.keys())
     if not same_names or any(
         _flat(again[name]) != _flat(letter[name]) for name in letter

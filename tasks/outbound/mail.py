@@ -22,12 +22,18 @@ from tasks.models.reason import Reason
 from tasks.outbound.bouncing import is_nobody_there
 from tasks.outbound.deadline import Deadline
 from tasks.outbound.letters import make_letter, on_the_wire, read_sender
+from tasks.outbound.mailboxes import BadAddress, read_address
 from tasks.outbound.smtp import MailServer, Refused, SmtpClient
 from tasks.outbound.troubles import sentence_for
 from tasks.outbound.unsubscribing import UnsubscribeLinks
 
 TOTAL_SECONDS: Final = 60.0
 _DOT_AT_LINE_START: Final = re.compile(rb"(?m)^\.")
+#: No other try helps, so none is made; ``tasks.told`` says it in other languages.
+_NO_SMTPUTF8: Final = (
+    "The mail server at {} cannot send to an address with letters like é or ö before "
+    "the @ (it offers no SMTPUTF8). Use another address, or a mail server that can."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +61,10 @@ class SmtpMailer:
                 "MAIL_FROM is no address that mail can be sent from. Set it, for "
                 "example Studio <studio@example.org>, and start again."
             )
+        try:
+            message = {**message, "to": read_address(str(message["to"]))}
+        except BadAddress as error:
+            return GiveUp(Reason.NO_RECIPIENT, str(error))
         try:
             letter = make_letter(
                 message,
@@ -85,6 +95,8 @@ class SmtpMailer:
         progress = _Progress()
         try:
             with SmtpClient(server, post.domain, deadline, self.tls) as client:
+                if not post.to.isascii() and not client.speak_utf8():
+                    return GiveUp(Reason.REFUSED, _NO_SMTPUTF8.format(server.place))
                 return _converse(client, post, progress)
         except Refused as refused:
             return _refused(refused, server, post)
@@ -109,7 +121,8 @@ class _Progress:
 
 
 def _converse(client: SmtpClient, post: _Post, progress: _Progress) -> Outcome:
-    client.expect("MAIL", f"FROM:<{post.sender}>")
+    extras = "" if post.to.isascii() else " SMTPUTF8 BODY=8BITMIME"
+    client.expect("MAIL", f"FROM:<{post.sender}>{extras}")
     client.expect("RCPT", f"TO:<{post.to}>")
     client.expect("DATA")
     progress.handed = True

@@ -42,7 +42,6 @@ _SAID: Final = frozenset(
 #: Sentences of which the end tells what was found.
 _BEGINNINGS: Final = (
     mark("The email address contains invalid characters before the @-sign: %(found)s"),
-    mark("Internationalized characters before the @-sign are not supported: %(found)s"),
     mark("The part after the @-sign contains invalid characters: %(found)s"),
     mark("The email address contains unsafe characters: %(found)s"),
 )

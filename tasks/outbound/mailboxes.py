@@ -24,7 +24,8 @@ def read_address(text: str) -> str:
     """Return ``text`` as one address, its domain in ASCII.
 
     No name beside it, no list, no group, no quoted part, no number instead of a
-    domain.  Whether the mailbox exists is not asked.
+    domain.  Whether the mailbox exists is not asked, nor whether our mail server can
+    send to letters beyond ASCII before the @.
 
     Raises:
         BadAddress: it is something else.
@@ -46,7 +47,7 @@ def read_address(text: str) -> str:
             text,
             strict=True,
             check_deliverability=False,
-            allow_smtputf8=False,
+            allow_smtputf8=True,
             allow_quoted_local=False,
             allow_domain_literal=False,
             # Names such as mail.test are a matter of the mail server, not of form.
@@ -57,8 +58,7 @@ def read_address(text: str) -> str:
             "This is not an e-mail address: %(error)s", error=why_no_address(error)
         )
         raise BadAddress(told) from error
-    # Always given, since non-ASCII before the @ is refused.
-    return read.ascii_email or read.normalized
+    return f"{read.local_part}@{read.ascii_domain}"
 
 
 def normal_address(text: str) -> str:

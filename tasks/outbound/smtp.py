@@ -146,6 +146,13 @@ class SmtpClient(smtplib.SMTP):
         except smtplib.SMTPResponseException as error:
             raise _refusal("HELO", error) from error
 
+    def speak_utf8(self) -> bool:
+        """Go on in UTF-8 (RFC 6531); False: the server does not understand it."""
+        if not self.has_extn("smtputf8"):
+            return False
+        self.command_encoding = "utf-8"
+        return True
+
     def expect(self, command: str, arguments: str = "") -> Reply:
         """Give a command.
 

@@ -40,7 +40,7 @@ class UnsubscribeLinks:
         Raises:
             BadAddress: it is not one plain e-mail address.
         """
-        told = congregation_id.bytes + normal_address(address).encode("ascii")
+        told = congregation_id.bytes + normal_address(address).encode()
         sealed = base64.urlsafe_b64encode(self._box.encrypt(told, [_PURPOSE]))
         return f"{self.base_url}{PATH}{sealed.decode().rstrip('=')}"
 
@@ -55,7 +55,7 @@ class UnsubscribeLinks:
                 raise ValueError
             sealed = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
             told = self._box.decrypt(sealed, [_PURPOSE])
-            return UUID(bytes=told[:16]), told[16:].decode("ascii")
+            return UUID(bytes=told[:16]), told[16:].decode()
         except (ValueError, binascii.Error, InvalidTag) as error:
             raise NotFound(
                 "bad_link",

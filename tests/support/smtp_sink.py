@@ -27,6 +27,7 @@ class Mail:
     sender: str
     recipients: list[str]
     raw: bytes
+    options: list[str] = field(default_factory=list)  # of MAIL
     at: float = field(default_factory=time.time)  # seconds since the epoch
 
     @property
@@ -74,6 +75,7 @@ class SmtpSink:
         login: tuple[str, str] | None = None,
         tls: ssl.SSLContext | None = None,
         implicit_tls: bool = False,
+        utf8: bool = True,
         on_mail: Callable[[Mail], None] | None = None,
     ) -> None:
         self.port = port
@@ -82,6 +84,7 @@ class SmtpSink:
         self._login = login
         self._tls = tls
         self._implicit_tls = implicit_tls
+        self._utf8 = utf8  # whether it takes addresses beyond ASCII
         self._on_mail = on_mail
         self._faults: dict[Stage, _Fault] = {}
         self._arrived = threading.Condition()
@@ -169,7 +172,10 @@ class SmtpSink:
             assert isinstance(envelope.content, bytes)
             self._take(
                 Mail(
-                    envelope.mail_from or "", list(envelope.rcpt_tos), envelope.content
+                    envelope.mail_from or "",
+                    list(envelope.rcpt_tos),
+                    envelope.content,
+                    list(envelope.mail_options),
                 )
             )
         return await self._strike("end", server) or "250 OK"
@@ -207,7 +213,7 @@ class SmtpSink:
         return SMTP(
             self,
             hostname="sink.example",
-            enable_SMTPUTF8=True,
+            enable_SMTPUTF8=self._utf8,
             tls_context=None if self._implicit_tls else self._tls,
             require_starttls=self._tls is not None and not self._implicit_tls,
             auth_required=self._login is not None,
