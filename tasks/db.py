@@ -147,6 +147,9 @@ def _set_pragmas(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> N
         "synchronous=FULL",  # acknowledged means on disk
         "foreign_keys=ON",
         "cache_size=-16000",
+        # What a savepoint may have to take back is noted in memory, not in a file that
+        # is made for it; a batch of ours is small.
+        "temp_store=MEMORY",
     ):
         connection.execute(f"PRAGMA {pragma}")
 
@@ -253,6 +256,17 @@ def _refuse_strangers(
             raise ScopeMissing(
                 f"{type(row).__name__} of {row.congregation_id} is outside the scope"
             )
+
+
+@contextmanager
+def savepoint(session: Session) -> Iterator[None]:
+    """Take back what statements wrote in the block, if it fails.
+
+    For blocks that change no objects: ``Session.begin_nested`` notes each one's state,
+    which costs as much as two statements.
+    """
+    with session.connection().begin_nested():
+        yield
 
 
 def reading(session: Session) -> None:

@@ -77,11 +77,30 @@ def _rules_of_types(is_for_postgres: bool) -> Select[Rule]:  # a key of the cach
     return select(Rule).where(is_meant, Rule.deleted_at.is_(None)).order_by(Rule.id)
 
 
+#: The same for one type: most producers report one event, or many of one kind.
+_RULES_OF_TYPE: Final = (
+    select(Rule)
+    .where(
+        Rule.congregation_id == bindparam("congregation_id"),
+        Rule.trigger_type == bindparam("trigger_type"),
+        Rule.deleted_at.is_(None),
+    )
+    .order_by(Rule.id)
+)
+
 _Rules = Mapping[tuple[UUID, str], Sequence[Rule]]
 
 
 def _rules(session: Session, reports: Sequence[Report]) -> _Rules:
     wanted = sorted({(each.congregation_id, each.trigger_type) for each in reports})
+    if len(wanted) == 1:
+        names = ("congregation_id", "trigger_type")
+        given = dict(zip(names, wanted[0], strict=True))
+        return {wanted[0]: session.scalars(_RULES_OF_TYPE, given).all()}
+    return _rules_of_many(session, wanted)
+
+
+def _rules_of_many(session: Session, wanted: Sequence[tuple[UUID, str]]) -> _Rules:
     found: dict[tuple[UUID, str], list[Rule]] = defaultdict(list)
     takes_pairs = is_postgres(session)
     for chunk in chunks(wanted):

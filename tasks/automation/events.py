@@ -67,6 +67,7 @@ def emit_events(
         session,
         lambda: _emit(session, payloads, at),
         lambda code, error: [refused(code, error) for _ in payloads],
+        changes_objects=False,
     )
     _ask(session, results)  # outside of the savepoint, whose end is no commit
     return results

@@ -9,6 +9,7 @@ from typing import TypeVar
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
+from tasks.db import savepoint
 from tasks.errors import InvalidInput
 
 logger = logging.getLogger(__name__)
@@ -20,15 +21,20 @@ def guarded(
     session: Session,
     work: Callable[[], Answer],
     refused: Callable[[str, str], Answer],
+    *,
+    changes_objects: bool = True,
 ) -> Answer:
     """Return what ``work`` returns, or ``refused(code, sentence)`` when it fails.
 
     Whatever it had written by then is taken back, and the caller's own changes stay.
     What is pending in the session is flushed first: those errors are the caller's.
+
+    Args:
+        changes_objects: false where ``work`` writes with statements alone.
     """
     session.flush()
     try:
-        with session.begin_nested():
+        with session.begin_nested() if changes_objects else savepoint(session):
             return work()
     except InvalidInput as error:
         return refused(error.code, error.message)
