@@ -91,6 +91,20 @@ def _counts(engine: Engine) -> dict[str, int]:
         }
 
 
+def for_core(engine: Engine, trace: Trace) -> Trace:
+    """Return the same trace with values as SQLAlchemy takes them."""
+    tables = (Base.metadata.tables[name] for name in trace.samples)
+    with engine.connect() as connection:
+        newest_of = {
+            table.name: connection.execute(
+                select(table).order_by(*(key.desc() for key in table.primary_key))
+            ).first()
+            for table in tables
+        }
+    samples = {name: row._asdict() for name, row in newest_of.items() if row}
+    return Trace(samples, trace.statements)
+
+
 def newest(engine: Engine, table: Table) -> Row:
     """Return the newest row as the driver gives it, JSON as the driver takes it."""
     keys = ", ".join(f"{column.name} DESC" for column in table.primary_key)

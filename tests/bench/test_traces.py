@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Engine, func, select, text
 
-from bench.emitting import bare_rate, engine_rate, trace_of
+from bench.emitting import bare_rate, engine_rate, library_rate, trace_of
 from bench.world import World, add_tenant
 from tasks.db import sessions
 from tasks.models import Base
@@ -52,9 +52,27 @@ def test_bare_rows_are_as_many_and_as_long_as_the_engines(engine: Engine) -> Non
     bare_rate(engine, trace, N, N)
     end = _sizes(engine)
 
-    ours, bare = _grown(start, middle), _grown(middle, end)
-    assert ours.keys() == bare.keys() >= {"events", "executions", "decisions"}
+    _assert_twice(_grown(middle, end), _grown(start, middle))
+
+
+def test_so_are_those_of_sqlalchemy_alone(engine: Engine) -> None:
+    world = _world(engine)
+    trace = trace_of(engine, world)
+    start = _sizes(engine)
+    engine_rate(engine, world, N, 1)
+    middle = _sizes(engine)
+    library_rate(engine, trace, N, 1)
+    library_rate(engine, trace, N, N)
+    end = _sizes(engine)
+
+    _assert_twice(_grown(middle, end), _grown(start, middle))
+
+
+def _assert_twice(
+    other: dict[str, tuple[int, int]], ours: dict[str, tuple[int, int]]
+) -> None:
+    assert ours.keys() == other.keys() >= {"events", "executions", "decisions"}
     for name, (n, size) in ours.items():
-        assert bare[name][0] == 2 * n
+        assert other[name][0] == 2 * n
         # The number of a booking has one digit to three.
-        assert abs(bare[name][1] / 2 - size) < 0.05 * size
+        assert abs(other[name][1] / 2 - size) < 0.05 * size
