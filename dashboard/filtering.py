@@ -32,6 +32,8 @@ from tasks.search import work
 CHOICES_MAX: Final = 200
 #: Waiting for so long past its time is late; a busy second is not.
 LATE_AFTER: Final = work.LATE_AFTER
+#: No congregation has this id.
+_NOWHERE: Final = UUID(int=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +161,21 @@ class ListFilter(FlaskForm):  # type: ignore[misc]  # WTForms has no types
             late_before=now - LATE_AFTER if self.late.data else None,
         )
 
+    def listed(self, session: Session, now: datetime) -> Matching:
+        """Return the filter for a list, which stays where a place in it fits nothing.
+
+        The place's field says what is wrong, and nothing matches.  Verbs and exports
+        ask ``matching``, which refuses.
+
+        Raises:
+            InvalidInput: ``bad_filter``.
+        """
+        try:
+            return self.matching(session, now)
+        except _WrongPlace as wrong:
+            self[wrong.field].errors = [wrong.hint]
+            return Matching(congregation_id=_NOWHERE)
+
     def query(self, **changes: str | None) -> dict[str, Any]:
         """Return the query string's values, without those that say nothing."""
         return self.search.params(**changes)
@@ -178,12 +195,13 @@ class ListFilter(FlaskForm):  # type: ignore[misc]  # WTForms has no types
                 say("must name its congregation, as in st-mary/%(id)s", id=podcast),
             )
         if slug and within not in ("", slug):
-            raise _bad(
+            raise _WrongPlace(
                 "podcast",
                 say(
                     "is of another congregation than the chosen one; leave one of the "
                     "two out"
                 ),
+                say("It belongs to another congregation; leave one of the two out."),
             )
         return slug, podcast or None
 
@@ -193,7 +211,19 @@ class ListFilter(FlaskForm):  # type: ignore[misc]  # WTForms has no types
             return None
         found = session.scalar(select(Congregation.id).where(Congregation.slug == slug))
         if found is None:
-            raise _bad("within", say("names no congregation that you can see"))
+            raise _WrongPlace(
+                "podcast" if of_podcast else "within",
+                say("names no congregation that you can see"),
+                say(
+                    "It is not of the congregation that is chosen for the console, or "
+                    "does not exist."
+                )
+                if of_podcast
+                else say(
+                    "It is not the congregation that is chosen for the console, or "
+                    "does not exist."
+                ),
+            )
         return found
 
 
@@ -207,12 +237,20 @@ def _id(name: str, text: Any) -> UUID | None:  # noqa: ANN401  # WTForms has no 
 
 
 def _bad(name: str, problem: str) -> InvalidInput:
-    return InvalidInput(
-        "bad_filter",
-        say(
-            "The filter in this address cannot be read: “%(name)s” %(problem)s.",
-            name=name,
-            problem=problem,
-        ),
-        field=name,
+    return InvalidInput("bad_filter", _unread(name, problem), field=name)
+
+
+def _unread(name: str, problem: str) -> str:
+    return say(
+        "The filter in this address cannot be read: “%(name)s” %(problem)s.",
+        name=name,
+        problem=problem,
     )
+
+
+class _WrongPlace(InvalidInput):
+    """A filter asks for a place that is not within the other one, or is not seen."""
+
+    def __init__(self, name: str, problem: str, hint: str) -> None:
+        super().__init__("bad_filter", _unread(name, problem), field=name)
+        self.hint = hint  # for who looks at the field

@@ -39,7 +39,7 @@ def index() -> str:
     """List executions; the query string narrows the list."""
     session, now = db.session(), utcnow()
     form = ExecutionFilter.read(choices(session))
-    matching = form.matching(session, now)
+    matching = form.listed(session, now)
     limit = current_app.config["CARILLON"].page_size
     page = queries.page(session, matching, request.args.get("cursor"), limit)
     return render(
@@ -59,7 +59,7 @@ def live() -> str:
     """Return the rows that look different by now, and what to ask for next."""
     session, now = db.session(), utcnow()
     form = ExecutionFilter.read(NO_CHOICES)
-    matching = form.matching(session, now)
+    matching = form.listed(session, now)
     versions = asked(request.args.getlist("row"))
     lines = queries.by_ids(session, list(versions))
     changed = [line for line in lines if line.version != versions[line.execution.id]]

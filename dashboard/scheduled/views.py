@@ -34,7 +34,7 @@ def index() -> str:
     """List what is to come, soonest first; the query string narrows the list."""
     session, now = db.session(), utcnow()
     form = JobFilter.read(choices(session))
-    matching = form.matching(session, now)
+    matching = form.listed(session, now)
     limit = current_app.config["CARILLON"].page_size
     page = queries.page(session, matching, request.args.get("cursor"), limit)
     return render(
@@ -56,7 +56,7 @@ def live() -> str:
     versions = asked(request.args.getlist("row"))
     lines = queries.by_ids(session, list(versions))
     changed = [line for line in lines if line.version != versions[line.job.id]]
-    matching = form.matching(session, now)
+    matching = form.listed(session, now)
     return render(
         "scheduled/_live.html",
         form=form,

@@ -107,13 +107,32 @@ def test_filters_narrow_the_list_and_its_counts(
     assert "Pending 1" in tabs
 
 
-@pytest.mark.parametrize("query", ["state=failed", "rule=1", "until=x", "within=y"])
+@pytest.mark.parametrize("query", ["state=failed", "rule=1", "until=x", "podcast=y"])
 def test_a_filter_that_cannot_be_read_is_refused_in_words(
     as_viewer: FlaskClient, query: str
 ) -> None:
     answer = as_viewer.get(f"/scheduled/?{query}")
     assert answer.status_code == 400
     assert "cannot be read" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("podcast=there/show&within=bonifatius", "belongs to another congregation"),
+        ("podcast=there/show", "not of the congregation that is chosen"),
+        ("within=there", "not the congregation that is chosen"),
+    ],
+)
+def test_a_place_that_fits_nothing_is_told_above_the_list(
+    as_viewer: FlaskClient, add: Callable[..., UUID], query: str, told: str
+) -> None:
+    add()
+    answer = as_viewer.get(f"/scheduled/?{query}")
+    assert answer.status_code == 200
+    assert "Nothing matches" in answer.text
+    (wrong,) = BeautifulSoup(answer.text, "html.parser").select(".field-error")
+    assert told in wrong.get_text()
 
 
 def test_empty_lists_say_why(as_viewer: FlaskClient, add: Callable[..., UUID]) -> None:

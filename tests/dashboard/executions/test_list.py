@@ -124,24 +124,38 @@ def test_a_podcast_of_another_congregation_is_never_shown_in_its_place(
         there = factories.rule(session, factories.congregation(session, "there"))
         theirs = factories.execution(session, there, podcast_id="show").id
 
-    def shown(query: str) -> list[str]:
+    def shown(query: str) -> tuple[list[str], str]:
         answer = as_viewer.get(f"/executions/?{query}")
-        return ids_of(answer.text) if answer.status_code == 200 else [answer.text]
+        assert answer.status_code == 200
+        assert as_viewer.get(f"/executions/live?{query}").status_code == 200
+        wrong = BeautifulSoup(answer.text, "html.parser").select(".field-error")
+        return ids_of(answer.text), " ".join(each.get_text() for each in wrong)
 
-    assert shown("podcast=bonifatius/show") == [str(here)]
-    assert shown("podcast=there/show&within=there") == [str(theirs)]
-    (refused,) = shown("podcast=bonifatius/show&within=there")
-    assert "is of another congregation" in refused
-    (refused,) = shown("podcast=show")
-    assert "must name its congregation, as in st-mary/show" in refused
+    assert shown("podcast=bonifatius/show") == ([str(here)], "")
+    assert shown("podcast=there/show&within=there") == ([str(theirs)], "")
+    found, told = shown("podcast=bonifatius/show&within=there")
+    assert (found, "belongs to another congregation" in told) == ([], True)
+    found, told = shown("within=elsewhere")
+    assert (found, "not the congregation that is chosen" in told) == ([], True)
     as_viewer.get("/?congregation=there")
-    (refused,) = shown("podcast=bonifatius/show")
-    assert "no congregation that you can see" in refused
+    found, told = shown("podcast=bonifatius/show")
+    assert (found, "not of the congregation that is chosen" in told) == ([], True)
+
+
+def test_what_acts_refuses_a_podcast_of_another_congregation(
+    as_operator: FlaskClient, add: Callable[..., UUID]
+) -> None:
+    add(podcast_id="show")
+
+    for path in ("/executions/retry-all", "/exports/executions"):
+        answer = as_operator.get(f"{path}?podcast=bonifatius/show&within=there")
+        assert answer.status_code == 400, path
+        assert "is of another congregation than the chosen one" in answer.text
 
 
 @pytest.mark.parametrize(
     "query",
-    ["state=broken", "rule=1", "event=x", "since=yesterday", "within=elsewhere"],
+    ["state=broken", "rule=1", "event=x", "since=yesterday", "podcast=show"],
 )
 def test_a_filter_that_cannot_be_read_is_refused_in_words(
     as_viewer: FlaskClient, query: str
