@@ -141,8 +141,9 @@ def _of_rules(
         .subquery()
         for rule_id in sorted(rule_ids)
     ]
-    if not newest:
-        return {}
-    rows = union_all(*(select(each) for each in newest)).subquery()
-    counted = session.execute(select(*rows.c, func.count()).group_by(*rows.c))
-    return {(row[0], None, row[1], row[2]): row[3] for row in counted}
+    found: dict[Turn, int] = {}
+    for some in chunks(newest):  # SQLite puts no more SELECTs together
+        rows = union_all(*(select(each) for each in some)).subquery()
+        counted = session.execute(select(*rows.c, func.count()).group_by(*rows.c))
+        found.update({(row[0], None, row[1], row[2]): row[3] for row in counted})
+    return found

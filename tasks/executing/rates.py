@@ -43,7 +43,7 @@ def waits(
     """Return which executions have to wait for their turn; the others may act.
 
     Asked again about the same attempt it answers the same.  No query unless a rule
-    has a limit, five for any number of executions otherwise.  Caller commits.
+    has a limit, five for the executions of up to 500 rules otherwise.  Caller commits.
 
     Args:
         claims: in the order in which they are due.

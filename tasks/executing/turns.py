@@ -11,6 +11,7 @@ from uuid import UUID
 from sqlalchemy import insert, select, union_all
 from sqlalchemy.orm import Session
 
+from tasks.automation.records import chunks
 from tasks.held import Claim
 from tasks.models.rate import RateSlot
 from tasks.models.rule import Rule
@@ -28,7 +29,7 @@ def give(
 ) -> dict[UUID, datetime]:
     """Give each claim the next turn of its rule and keep it; caller holds the rules.
 
-    Two statements for any number of claims.
+    Two statements for the claims of up to 500 rules.
     """
     by_rule: dict[UUID, list[Claim]] = defaultdict(list)
     for claim in claims:
@@ -97,10 +98,9 @@ def _before(
         for rule in own_rules
     ]
     found: dict[UUID, list[datetime]] = {rule_id: [] for rule_id in by_rule}
-    if newest:
-        for rule_id, at in session.execute(
-            union_all(*(select(each) for each in newest))
-        ):
+    for some in chunks(newest):  # SQLite puts no more SELECTs together
+        together = union_all(*(select(each) for each in some))
+        for rule_id, at in session.execute(together):
             found[rule_id].append(at)
     return {rule_id: sorted(turns) for rule_id, turns in found.items()}
 

@@ -11,6 +11,7 @@ from sqlalchemy import Engine, event, select
 from sqlalchemy.orm import sessionmaker
 
 from tasks.automation.events import AutomationEvent, emit_automation_event, emit_events
+from tasks.automation.records import CHUNK
 from tasks.automation.results import EmitEventResult
 from tasks.models import BookingStatus, Decision, ExecutionContext, Reason
 from tests.tasks.automation.conftest import NOW, World
@@ -188,3 +189,9 @@ def test_mails_about_bookings_cost_no_query_and_others_one_a_batch(
         rule.action, rule.settings = HOOK["action"], HOOK["settings"]
     assert _statements(world, engine, 3) == plain + 1
     assert _statements(world, engine, 20) == plain + 1
+
+
+def test_more_rules_than_one_statement_takes_are_looked_at(world: World) -> None:
+    rules = [world.rule("guest.responded", **HOOK) for _ in range(CHUNK + 1)]
+    told = _emit(world, RESPONDED, event_id="1")
+    assert (told.error, told.executions_created) == (None, len(rules))

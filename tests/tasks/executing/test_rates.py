@@ -14,6 +14,7 @@ from sqlalchemy import Engine, event, func, select, update
 from sqlalchemy.orm import Session, sessionmaker
 
 from tasks.automation.actions.base import Done, Outcome, TryAgain
+from tasks.automation.records import CHUNK
 from tasks.executing.rates import waits
 from tasks.executing.turns import HORIZON, next_turns
 from tasks.held import Claim
@@ -161,6 +162,28 @@ def test_a_retry_takes_a_turn_like_any_other(limited: Limited) -> None:
     assert limited.get(failing[0]).run_at == NOW + 10 * MINUTE
     assert limited.get(failing[0]).failures == 1
     assert limited.sweep(8 * MINUTE) == failing
+
+
+def test_many_rules_at_once_all_get_their_turns(limited: Limited) -> None:
+    with limited.make_session.begin() as session:
+        rules = {
+            row.id: row
+            for row in (
+                factories.rule(session, limited.tenant, rate_limit=1)
+                for _ in range(CHUNK + 1)
+            )
+        }
+        claims = [
+            Claim(factories.execution(session, row).id, 1, limited.tenant)
+            for row in rules.values()
+        ]
+        of = dict(zip((c.execution_id for c in claims), rules.values(), strict=True))
+        assert waits(session, claims, of, NOW) == {}
+        assert len(waits(session, _again(claims), of, NOW)) == len(claims)
+
+
+def _again(claims: list[Claim]) -> list[Claim]:
+    return [claim._replace(attempt=2) for claim in claims]
 
 
 def test_what_is_skipped_takes_no_turn(limited: Limited) -> None:
