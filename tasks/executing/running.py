@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from contextlib import ExitStack
 from datetime import timedelta
 from functools import partial
@@ -32,7 +32,8 @@ logger = logging.getLogger(__name__)
 
 #: Actions under way at once inside one sweep.
 AT_ONCE: Final = 8
-#: An action that could not begin this long after the guard looked is looked at anew.
+#: An action that could not begin this long after the guard looked is looked at anew:
+#: then only the time that it stands in line counts, for a slow database is slow again.
 FRESH_SECONDS: Final = 0.2
 #: What came of one action; without an outcome it has not begun.
 Acted = tuple[Ready, Outcome | None]
@@ -53,7 +54,7 @@ def run(
     with ExitStack() as stack:
         stack.enter_context(bench.held.holding(claims))
         window = stack.enter_context(Window[Acted](AT_ONCE, patience=PATIENCE))
-        _begin(bench, prepared, window, ended)
+        _begin(bench, prepared, window, ended, again=set())
         _run(bench, [each for each in claims if each not in begun], window, ended)
         if window.n_open:
             known = {id_ for ids in ended.values() for id_ in ids}
@@ -83,12 +84,19 @@ def _begin(
     prepared: Sequence[Ready | Verdict],
     window: Window[Acted],
     ended: Ended,
+    *,
+    again: Container[Claim],
 ) -> None:
-    """Settle what must not go ahead, and let the others act."""
+    """Settle what must not go ahead, and let the others act.
+
+    Args:
+        again: what was looked at before, and could not begin.
+    """
     write_down(bench, [each for each in prepared if isinstance(each, Verdict)], ended)
     ready = [each for each in prepared if isinstance(each, Ready)]
     for each in hold_back(bench, ready, ended):
-        window.submit(_act, bench, each)
+        since = time.monotonic() if each.claim in again else each.made_at
+        window.submit(_act, bench, each, since + FRESH_SECONDS)
 
 
 def _run(
@@ -104,6 +112,7 @@ def _run(
     What lingers may be left under way, unless it is ``to_the_end``.
     """
     waiting = list(claims)
+    again: set[Claim] = set()
     while waiting or _has_work(bench, window, to_the_end=to_the_end):
         if bench.stopping.is_set() and waiting:
             write_down(bench, [release(each, bench.clock()) for each in waiting], ended)
@@ -116,11 +125,13 @@ def _run(
         room = n_ahead - n_busy
         chunk = waiting[:room] if 2 * room > n_ahead or n_busy <= 0 else []
         waiting = waiting[len(chunk) :]
-        _begin(bench, _prepare(bench, chunk, ended), window, ended)
+        _begin(bench, _prepare(bench, chunk, ended), window, ended, again=again)
         acted = window.finished(PATIENCE.total_seconds())
         # First what was sent: nothing else may keep it from being written down.
         write_down(bench, patiently(bench, partial(_judged, bench, acted)), ended)
-        waiting = _not_begun(bench, acted) + waiting
+        not_begun = _not_begun(bench, acted)
+        again.update(not_begun)
+        waiting = not_begun + waiting
 
 
 def _has_work(bench: Bench, window: Window[Acted], *, to_the_end: bool) -> bool:
@@ -149,13 +160,16 @@ def _looked(bench: Bench, chunk: Sequence[Claim]) -> list[Ready | Verdict]:
         return prepare(session, look_again(session, chunk), now=bench.clock())
 
 
-def _act(bench: Bench, ready: Ready) -> Acted:
+def _act(bench: Bench, ready: Ready, fresh_until: float) -> Acted:
     """Let one effect leave the house, unless the last look at it is too long ago.
 
     No transaction is open.
+
+    Args:
+        fresh_until: when that is, monotonic.
     """
     started = time.monotonic()
-    if started - ready.made_at > FRESH_SECONDS or bench.stopping.is_set():
+    if started > fresh_until or bench.stopping.is_set():
         return ready, None
     reached("before_effect")
     try:

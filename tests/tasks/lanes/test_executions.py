@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, event, select
 from sqlalchemy.orm import Session, sessionmaker
 
 from tasks.automation.actions.base import Done, Envelope, GiveUp, Outcome, TryAgain
@@ -411,6 +412,27 @@ def test_a_few_that_could_not_begin_at_once_are_looked_at_again(
     assert swept.succeeded == (id_,)
     assert len(post.sent) == 1
     assert _get(make_session, id_).attempt == 1
+
+
+def test_a_slow_database_keeps_nothing_from_beginning(
+    engine: Engine, make_session: Sessions
+) -> None:
+    id_ = _one(make_session)
+    slow: list[str] = []
+
+    def write(*told: Any) -> None:
+        if told[2].startswith("UPDATE executions"):  # between the guard and the effect
+            slow.append(told[2])
+            assert len(slow) < 10, "it is looked at again and again"
+            time.sleep(FRESH_SECONDS)
+
+    event.listen(engine, "before_cursor_execute", write)
+    post = FakePost()
+
+    swept = sweep(bench(make_session, _noon, post), 10)
+
+    assert swept.succeeded == (id_,)
+    assert len(post.sent) == 1
 
 
 @pytest.mark.parametrize(("taken_over", "is_kept"), [(False, False), (True, True)])
