@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from dashboard.demo.people import LOGIN, PASSWORD
@@ -63,6 +64,14 @@ _CUT: Final = """() => [...document.querySelectorAll("main .table-box")]
   .map((one) => one.textContent.trim().replace(/\\s+/g, " ").slice(0, 60))"""
 
 
+#: Addresses of recipients that are shown in part only.
+_SHORTENED: Final = """() => [
+    ...document.querySelectorAll(".to .recipient > span:last-child")]
+  .filter((one) => one.scrollWidth > one.clientWidth + 1
+                   || one.scrollHeight > one.clientHeight + 1)
+  .map((one) => one.textContent)"""
+
+
 @contextmanager
 def _logged_in(chromium: Browser, url: str, **wishes: Any) -> Iterator[Page]:
     context = chromium.new_context(base_url=url, reduced_motion="reduce", **wishes)
@@ -95,6 +104,19 @@ def test_no_list_hides_its_last_column(chromium: Browser, demo_url: str) -> None
         for path in (*PAGES, "/outreach/", "/notifications/", "/webhooks/deliveries"):
             page.goto(path)
             assert page.evaluate(_CUT) == [], path
+
+
+@pytest.mark.parametrize("width", [834, 1024, 1060, 1246, 1280, 1440, 1920])
+def test_lists_divide_any_width_so_that_addresses_are_whole(
+    chromium: Browser, demo_url: str, width: int
+) -> None:
+    window = {"width": width, "height": 900}
+    with _logged_in(chromium, demo_url, viewport=window, locale="fr-FR") as page:
+        for path in ("/executions/", "/executions/?state=quarantined", "/scheduled/"):
+            page.goto(path)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+            assert page.evaluate(_CUT) == [], path
+            assert page.evaluate(_SHORTENED) == [], path
 
 
 def test_states_and_places_are_told_without_colours(

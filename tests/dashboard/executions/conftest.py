@@ -59,6 +59,9 @@ def ids_of(page: str) -> list[str]:
 def text_of(page: str, id_: str) -> str:
     found = BeautifulSoup(page, "html.parser").find(id=id_)
     assert found is not None, id_
+    for place in found("wbr"):  # an address may break there, and is one word
+        place.decompose()
+    found.smooth()
     return " ".join(found.get_text(" ").split())
 
 
