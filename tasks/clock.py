@@ -11,6 +11,8 @@ from sqlalchemy import Engine, text
 
 #: Returns the current instant, aware and in UTC.
 Clock = Callable[[], datetime]
+#: An answer, and when it came, monotonic.
+_Anchor = tuple[datetime, float]
 
 
 def utcnow() -> datetime:
@@ -32,7 +34,7 @@ class DatabaseClock:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._lock = threading.Lock()
-        self._anchor: tuple[datetime, float] | None = None
+        self._anchor: _Anchor | None = None
 
     def __call__(self) -> datetime:
         """Return the database's current instant.
@@ -40,18 +42,28 @@ class DatabaseClock:
         Raises:
             sqlalchemy.exc.OperationalError: the database does not answer.
         """
-        with self._lock:
-            if self._anchor is None or self._age() > self.ANCHOR_FOR.total_seconds():
-                self._anchor = (self._ask(), time.monotonic())
-            instant, _ = self._anchor
-            return instant + timedelta(seconds=self._age())
+        anchor = self._anchor
+        if anchor is None or _age(anchor) > self.ANCHOR_FOR.total_seconds():
+            anchor = self._asked_again()
+        return anchor[0] + timedelta(seconds=_age(anchor))
 
     def skew(self) -> timedelta:
         """Return how far this machine's wall clock runs ahead of the database's."""
         return utcnow() - self._ask()
 
-    def _age(self) -> float:
-        return 0.0 if self._anchor is None else time.monotonic() - self._anchor[1]
+    def _asked_again(self) -> _Anchor:
+        """Return a new answer, or the last one while somebody else asks.
+
+        Nobody waits for who asks: that may wait for a connection, and all others may
+        hold one.
+        """
+        if self._lock.acquire(blocking=self._anchor is None):
+            try:
+                self._anchor = (self._ask(), time.monotonic())
+            finally:
+                self._lock.release()
+        assert self._anchor is not None  # noqa: S101  # else it waited, and asked
+        return self._anchor
 
     def _ask(self) -> datetime:
         if self._engine.dialect.name != "postgresql":
@@ -61,3 +73,7 @@ class DatabaseClock:
                 text("SELECT clock_timestamp()")
             ).scalar_one()
         return answer.astimezone(UTC)
+
+
+def _age(anchor: _Anchor) -> float:
+    return time.monotonic() - anchor[1]
