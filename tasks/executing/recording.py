@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 from uuid import UUID
 
 from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import TimeoutError as NoneIsFree
 
 from tasks.crashpoints import reached
 from tasks.executing.marking import unmark
@@ -65,14 +66,18 @@ def patiently(bench: Bench, step: Callable[[], T]) -> T:
     while True:
         try:
             return step()
-        except DBAPIError as error:
-            is_away = error.connection_invalidated or isinstance(
-                error, OperationalError
-            )
-            if not is_away or time.monotonic() > deadline:
+        except (DBAPIError, NoneIsFree) as error:
+            if not _may_pass(error) or time.monotonic() > deadline:
                 raise
             logger.warning("database.away", exc_info=True)
             time.sleep(_AWAY_SECONDS)
+
+
+def _may_pass(error: DBAPIError | NoneIsFree) -> bool:
+    """Whether the database is away, or all connections to it are in use."""
+    return (
+        isinstance(error, OperationalError | NoneIsFree) or error.connection_invalidated
+    )
 
 
 def word_of(verdict: Verdict) -> str:
