@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session, joinedload
 from tasks import doorbell
 from tasks.automation.calendar import known
 from tasks.automation.replan import carry_out
+from tasks.automation.triggers import TIME_TRIGGERS
 from tasks.errors import Conflict, NotFound
 from tasks.models import JobState, Reason, ScheduledJob
 from tasks.operations.audit import Actor, Subject, record
@@ -31,8 +32,8 @@ def undo_cancel_job(
 
     Raises:
         NotFound: the session sees no such job.
-        Conflict: it was not cancelled by hand, long ago, its rule was deleted, or it
-            was planned anew meanwhile.
+        Conflict: it was not cancelled by hand, long ago, its rule was deleted or counts
+            from no date any more, or it was planned anew meanwhile.
     """
     job = session.scalar(
         select(ScheduledJob)
@@ -42,6 +43,11 @@ def undo_cancel_job(
     if job is None:
         told = say("There is no such scheduled job.")
         raise NotFound("unknown_scheduled_job", told)
+    if job.rule.trigger_type not in TIME_TRIGGERS:
+        told = say(
+            "Its rule does not count from a date any more, so it stays cancelled."
+        )
+        raise Conflict("not_undoable", told)
     if job.rule.deleted_at is not None or not _revived(session, job_id, now):
         raise _not_undoable()
     session.refresh(job, ["state", "reason", "settled_at"])

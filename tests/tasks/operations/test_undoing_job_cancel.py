@@ -92,3 +92,16 @@ def test_what_was_planned_anew_or_has_no_rule_is_left_alone(
         session.get_one(Rule, rule.id).deleted_at = now
     with begin() as session, pytest.raises(Conflict):
         undo_cancel_job(session, id_, ANNA, now=now)
+
+
+def test_it_stays_cancelled_when_its_rule_counts_from_no_date_any_more(
+    begin: Begin, now: datetime
+) -> None:
+    id_ = _cancelled(begin, now)
+    with begin() as session:
+        rule = session.scalars(select(Rule)).one()
+        rule.trigger_type = "booking.confirmed"
+    with begin() as session, pytest.raises(Conflict):
+        undo_cancel_job(session, id_, ANNA, now=now)
+    with begin() as session:
+        assert _living(session) == []
