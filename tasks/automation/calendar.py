@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, and_, func, select
+from sqlalchemy import ColumnElement, Select, and_, func, literal, select
 from sqlalchemy.orm import Session
 
 from tasks.automation.lateness import due_at
@@ -61,6 +61,23 @@ def coming(session: Session, rule: Rule, now: datetime) -> list[Subject]:
     if episodes is not None:
         found += _of_episodes(session, episodes)
     return [subject for subject in found if is_ahead(subject, rule, now)]
+
+
+def n_within_reach(session: Session, rule: Rule, now: datetime, limit: int) -> int:
+    """Return how many bookings and episodes ``coming`` reads of a rule's podcasts.
+
+    More than are coming, where a rule acts long after its date.  Counting stops at
+    ``limit`` of each.
+    """
+    if not TRIGGERS[rule.trigger_type].is_time:
+        return 0
+    found = 0
+    for read in (bookings_of(rule, now), episodes_of(rule, now)):
+        if read is not None:
+            some = read.with_only_columns(literal(1).label("one")).limit(limit)
+            counted = select(func.count()).select_from(some.subquery())
+            found += session.scalar(counted) or 0
+    return found
 
 
 def bookings_of(rule: Rule, now: datetime) -> Select[Booking] | None:

@@ -20,9 +20,9 @@ from sqlalchemy.orm import Session
 from tasks import doorbell
 from tasks.automation.calendar import (
     bookings_of,
-    count_coming,
     episodes_of,
     is_ahead,
+    n_within_reach,
 )
 from tasks.automation.planner import Subject
 from tasks.automation.replan import (
@@ -116,13 +116,12 @@ def work_off(session: Session, open_: Replan, rule: Rule, *, limit: int) -> bool
 
 
 def _n_work(session: Session, rule: Rule, now: datetime, *, also_coming: bool) -> int:
-    """Return how much there is to plan; counting jobs stops when they are many."""
+    """Return how much there is to plan; counting stops when it is much."""
     some = select(ScheduledJob.id).where(*outdated(rule)).limit(AT_ONCE_MAX + 1)
     n_jobs = len(session.scalars(some).all())
     if not also_coming:
         return n_jobs
-    of, podcasts = rule.congregation_id, rule.podcast_ids
-    return n_jobs + count_coming(session, of, podcasts, rule.trigger_type, now=now)
+    return n_jobs + n_within_reach(session, rule, now, AT_ONCE_MAX + 1)
 
 
 def _leave(

@@ -199,6 +199,26 @@ def test_a_long_calendar_is_planned_in_pieces(make_session: Sessions) -> None:
     assert _n_open(make_session) == 0
 
 
+def test_a_rule_that_acts_long_after_its_date_has_much_to_look_at(
+    make_session: Sessions,
+) -> None:
+    tenant = _house(make_session, 5)
+    after = replace(
+        REMINDER,
+        trigger_type="time.after_recording",
+        offset_value=30,
+        offset_unit=OffsetUnit.DAYS,
+    )
+    later = NOW + timedelta(days=10)  # the bookings have been, the mails are to come
+    with make_session.begin() as session:
+        saved = create_rule(
+            session, tenant, after, ACTOR, BOX, now=later, also_coming=True
+        )
+        assert saved.replanned.is_later
+    _drain(make_session)
+    assert len(_dues(make_session)) == 5
+
+
 def test_the_planning_of_a_deleted_rule_is_dropped(make_session: Sessions) -> None:
     rule = _planned(make_session, 5)
     _edit(make_session, rule, offset_value=2)
