@@ -91,6 +91,8 @@ def create_app(config: Config) -> Flask:
         static_folder=str(ROOT / "static"),
         template_folder=str(ROOT / "templates"),
     )
+    # Two slashes are another address: no answer of the API leads elsewhere.
+    app.url_map.merge_slashes = False
     app.jinja_environment = web.Pages
     app.config.from_mapping(flask_settings(config))
     # Rules are checked by what this installation allows.

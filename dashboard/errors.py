@@ -6,13 +6,14 @@ import logging
 from typing import Final
 
 from flask import Flask, Response, g, jsonify, render_template, request
-from flask.globals import request_ctx
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
+from gunicorn.http.errors import NoMoreData, ParseException
 from sqlalchemy.exc import OperationalError
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import BadRequest, HTTPException, SecurityError
 
 from dashboard import languages
+from dashboard.api.errors import error_answer, on_http_error
 from dashboard.filters import size
 from tasks.errors import Conflict, InvalidInput, NotFound
 from tasks.saying import mark, say
@@ -67,6 +68,10 @@ _WITH_SENTENCE: Final = frozenset({403, 409, 429})
 def _on_http_error(error: HTTPException) -> ResponseReturnValue:
     if error.response is not None:
         return error.response
+    if isinstance(error, SecurityError):
+        return _on_foreign_host(error)
+    if _is_of_api():
+        return on_http_error(error)
     status = error.code or 500
     sentence = say(PAGES.get(status, PAGES[500])[2])
     if status == 413 and (limit := g.get("file_limit")):
@@ -81,6 +86,26 @@ def _on_http_error(error: HTTPException) -> ResponseReturnValue:
         if name.lower() != "content-type"
     }
     return *_answer(status, sentence), headers
+
+
+def _on_foreign_host(error: SecurityError) -> ResponseReturnValue:
+    # It came before everything else, and no address can be made, so no page either.
+    languages.begin()
+    sentence = say(
+        "The console does not answer under this host name, only under that of BASE_URL."
+    )
+    if _is_of_api():
+        return error_answer(400, "bad_request", sentence)
+    return Response(sentence, mimetype="text/plain", status=error.code)
+
+
+def _on_bad_framing(_error: Exception) -> ResponseReturnValue:
+    # The server finds out only when the body is read.
+    return _on_http_error(BadRequest())
+
+
+def _is_of_api() -> bool:
+    return f"{request.path}/".startswith("/api/")
 
 
 def _on_csrf_error(_error: CSRFError) -> ResponseReturnValue:
@@ -106,9 +131,7 @@ def _answer(
     status: int, sentence: str, *, code: str | None = None
 ) -> tuple[str | Response, int]:
     known, title, _ = PAGES.get(status, PAGES[500])
-    if request_ctx.url_adapter is None:  # a foreign host: no address can be made
-        return Response(sentence, mimetype="text/plain"), status
-    if request.path.startswith("/api/"):
+    if _is_of_api():
         return jsonify(error={"code": code or known, "message": sentence}), status
     return (
         render_template(
@@ -125,6 +148,8 @@ def _answer(
 def init_app(app: Flask) -> None:
     """Answer every error in our words."""
     app.register_error_handler(HTTPException, _on_http_error)
+    for broken in (ParseException, NoMoreData):
+        app.register_error_handler(broken, _on_bad_framing)
     app.register_error_handler(CSRFError, _on_csrf_error)
     app.register_error_handler(OperationalError, _on_database_error)
     app.register_error_handler(InvalidInput, _on_engine_error)

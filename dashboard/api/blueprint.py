@@ -5,7 +5,7 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Any, Final
 
-from flask import current_app
+from flask import Response, current_app, request
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel
@@ -57,6 +57,15 @@ api = APIBlueprint(
 limiter.exempt(api)
 for _kind, _handler in HANDLERS.items():
     api.register_error_handler(_kind, _handler)
+
+
+@api.after_request
+def _tell_methods_alone(answer: Response) -> Response:
+    """Leave nothing of the framework's empty page in an answer to OPTIONS."""
+    if request.method == "OPTIONS" and not answer.data:
+        answer.status_code = HTTPStatus.NO_CONTENT
+        answer.headers.remove("Content-Type")
+    return answer
 
 
 @api.get("/openapi.json", doc_ui=False)

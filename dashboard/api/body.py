@@ -19,8 +19,15 @@ def read_bytes() -> bytes:
     """Return the body, also one sent in chunks.
 
     Raises:
-        ApiError: 413, it is bigger than the setting ``BODY_LIMIT``.
+        ApiError: 413, it is bigger than the setting ``BODY_LIMIT``; 415, it is packed.
     """
+    packed = request.headers.get("Content-Encoding", "identity")
+    if packed.strip().lower() != "identity":
+        raise ApiError(
+            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+            "unsupported_media_type",
+            f"Send the body as it is, without Content-Encoding: {packed[:40]}.",
+        )
     limit: int = current_app.config["CARILLON"].body_limit
     # One byte more, since a body in chunks is cut at the limit without a word.
     request.max_content_length = limit + 1

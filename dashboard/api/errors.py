@@ -122,19 +122,34 @@ def on_http_error(error: HTTPException) -> Response:
     if isinstance(error.response, Response):  # somebody made the answer already
         return error.response
     status = HTTPStatus(error.code or 500)
-    code = status.phrase.lower().replace(" ", "_").replace("-", "_")
-    answer = error_answer(status, code, _SENTENCES.get(status, status.description))
+    code, sentence = _TOLD.get(status, _TOLD[HTTPStatus.BAD_REQUEST])
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        code, sentence = _BROKEN
+    answer = error_answer(status, code, sentence)
     for name, value in error.get_headers():
         if name.lower() not in {"content-type", "content-length"}:
             answer.headers[name] = value
     return answer
 
 
-_SENTENCES: Final = {
-    HTTPStatus.NOT_FOUND: "There is nothing at this address.",
-    HTTPStatus.METHOD_NOT_ALLOWED: "This address does not know this method.",
-    HTTPStatus.TOO_MANY_REQUESTS: "Too many requests; wait a little and try again.",
+#: status -> (code, sentence)
+_TOLD: Final = {
+    HTTPStatus.BAD_REQUEST: (
+        "bad_request",
+        "The request could not be understood; is it proper HTTP?",
+    ),
+    HTTPStatus.NOT_FOUND: ("not_found", "There is nothing at this address."),
+    HTTPStatus.METHOD_NOT_ALLOWED: (
+        "method_not_allowed",
+        "This address does not know this method.",
+    ),
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: ("body_too_large", "The body is too large."),
+    HTTPStatus.TOO_MANY_REQUESTS: (
+        "too_many_requests",
+        "Too many requests; wait a little and try again.",
+    ),
 }
+_BROKEN: Final = ("internal", "It is our fault, not yours. Try again in a minute.")
 
 #: Which exception is answered by which function.
 HANDLERS: Final[Mapping[type[Exception], Callable[[Any], Response]]] = {

@@ -51,7 +51,7 @@ def _gunicorn_settings(config: Config) -> Mapping[str, Any]:
     return {
         "bind": f"{host}:{config.web_port}",
         "workers": config.web_workers,
-        "worker_class": "gthread",
+        "worker_class": "dashboard.cli.refusing.Worker",
         "threads": _THREADS,
         # Loaded once, before the processes part: no connection is open by then.
         "preload_app": True,
