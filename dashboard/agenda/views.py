@@ -45,6 +45,7 @@ def index() -> str:
         week=week,
         years=YEARS,
         today=week.day_of(now),
+        is_over=week.is_over(now),
         days=week.days(volume.hours, volume.counted_until, now),
         volume=volume,
         cap=COUNT_CAP,

@@ -84,6 +84,10 @@ class Week:
         """The first instant after it."""
         return self._at(DAYS, 0)
 
+    def is_over(self, now: datetime) -> bool:
+        """Whether nothing of it is to come."""
+        return self.end <= now
+
     def day_of(self, instant: datetime) -> date:
         """Return the day that an instant lies in."""
         return instant.astimezone(self.zone).date()

@@ -24,10 +24,11 @@ SHOWN_MAX: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Endangered:
-    """A budget that is nearly used up."""
+    """A budget that is nearly used up, or broken."""
 
     rule_id: UUID | None  # None: a lane's
     name: str
+    is_broken: bool  # else nearly
 
 
 def of_rule(session: Session, rule_id: UUID, now: datetime) -> dict[str, Any]:
@@ -51,15 +52,19 @@ def endangered(session: Session) -> Sequence[Endangered]:
     As the lane ``rollups`` found them a minute ago at the latest.
     """
     rules = session.execute(
-        select(Rule.id, Rule.name)
+        select(Rule.id, Rule.name, RuleBudget.broken_at)
         .join(RuleBudget, RuleBudget.rule_id == Rule.id)
         .where(RuleBudget.is_near.is_(True), Rule.deleted_at.is_(None))
         .limit(SHOWN_MAX)
     )
-    found = [Endangered(id_, name) for id_, name in rules]
+    found = [Endangered(id_, name, at is not None) for id_, name, at in rules]
     if scope_of(session) is Scope.EVERY:
-        lanes = select(LaneBudget.lane).where(LaneBudget.is_near.is_(True))
-        found += [Endangered(None, name) for name in session.scalars(lanes)]
+        lanes = session.execute(
+            select(LaneBudget.lane, LaneBudget.broken_at).where(
+                LaneBudget.is_near.is_(True)
+            )
+        )
+        found += [Endangered(None, name, at is not None) for name, at in lanes]
     return found
 
 

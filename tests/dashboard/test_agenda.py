@@ -122,6 +122,19 @@ def test_only_weeks_that_can_be_shown_are_offered(
     assert "from 1970 to 2999" in as_viewer.get("/agenda/?week=3000-01-01").text
 
 
+def test_days_that_are_over_lead_to_what_was_done(as_viewer: Browser) -> None:
+    page = as_viewer.get("/agenda/?week=2026-03-02").text
+    assert "These days are over" in page
+    assert "To come" not in page
+    link = re.search(r'href="(/executions/[?][^"]+)">See what was done', page)
+    assert link
+    done = as_viewer.get(html.unescape(link[1]))
+    assert done.status_code == 200
+    assert 'value="2026-03-02T00:00"' in done.text
+    assert 'value="2026-03-09T00:00"' in done.text
+    assert "Nothing is planned" in as_viewer.get("/agenda/?week=2999-12-31").text
+
+
 def test_the_page_shows_a_week_with_its_marks(
     log_in: Callable[..., Browser], sqlite_engine: Engine
 ) -> None:

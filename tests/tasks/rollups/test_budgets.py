@@ -107,6 +107,7 @@ def test_admins_are_told_once_before_it_breaks(make_session: Sessions) -> None:
     with make_session() as session:
         assert session.get_one(RuleBudget, rule).warned_at == NOW
         assert session.get_one(LaneBudget, "executions").warned_at == NOW
+        assert [each.is_broken for each in endangered(session)] == [False, False]
     _sweep(make_session, NOW + timedelta(days=8) + QUIET_FOR)
     with make_session() as session:
         assert session.get_one(RuleBudget, rule).warned_at is None
@@ -120,6 +121,7 @@ def test_the_first_page_warns_no_longer_than_it_is_so(make_session: Sessions) ->
     names = ["Welcome", "executions"]
     with make_session() as session:
         assert [each.name for each in endangered(session)] == names
+        assert all(each.is_broken for each in endangered(session))
     with make_session.begin() as session:
         _waited(session, rule, NOW, 900, 0)
     _sweep(make_session, NOW + EVERY)
