@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import Engine, create_engine, event
+from sqlalchemy import Engine, create_engine, event, select
 from sqlalchemy.engine import URL, Connection
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import InvalidatePoolError
@@ -24,7 +24,7 @@ from sqlalchemy.orm import (
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from tasks.config import LOOP_RATE
-from tasks.errors import ScopeMissing
+from tasks.errors import NotFound, ScopeMissing
 from tasks.models.access import AuditEntry
 from tasks.models.base import OfCongregation
 from tasks.models.congregation import Congregation
@@ -196,9 +196,34 @@ def scope_of(session: Session) -> Congregations:
     return scope
 
 
+def congregation_id_of(engine: Engine, slug: str) -> UUID:
+    """Return the id of the congregation with this short name; it never changes.
+
+    Raises:
+        NotFound: there is none.
+    """
+    with Session(engine) as session:
+        reading(session)
+        found = session.scalar(select(Congregation.id).where(Congregation.slug == slug))
+    if found is None:
+        raise NotFound(
+            "unknown_congregation", f"There is no congregation {slug[:80]!r}."
+        )
+    return found
+
+
 @contextmanager
 def congregation_session(engine: Engine, congregation_id: UUID) -> Iterator[Session]:
-    """Open one transaction that sees one congregation; commits at the end."""
+    """Open one transaction that sees one congregation; commits at the end.
+
+    Raises:
+        TypeError: the id is no UUID, but a short name, for example.
+    """
+    if not isinstance(congregation_id, UUID):
+        raise TypeError(
+            f"{congregation_id!r} is no congregation's id; congregation_id_of(engine, "
+            "its short name) finds that."
+        )
     with CongregationSession(engine, expire_on_commit=False) as session:
         set_scope(session, frozenset({congregation_id}))
         with session.begin():

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 from uuid import UUID
 
 import pytest
 from sqlalchemy import Engine, delete, func, select, update
 
-from tasks.db import CongregationSession, Scope, sessions, set_scope
-from tasks.errors import ScopeMissing
+from tasks.db import (
+    CongregationSession,
+    Scope,
+    congregation_id_of,
+    congregation_session,
+    sessions,
+    set_scope,
+)
+from tasks.errors import NotFound, ScopeMissing
 from tasks.models import Congregation, Podcast
 
 
@@ -80,3 +88,25 @@ def test_every_congregation_can_be_asked_for_by_name(engine: Engine) -> None:
     with CongregationSession(engine) as session:
         set_scope(session, Scope.EVERY)
         assert len(session.scalars(select(Podcast)).all()) == 2
+
+
+def test_a_congregation_is_found_by_its_short_name(engine: Engine) -> None:
+    a, b = _twins(engine)
+
+    assert congregation_id_of(engine, "a") == a
+    assert congregation_id_of(engine, "b") == b
+    with pytest.raises(NotFound, match="There is no congregation 'c'"):
+        congregation_id_of(engine, "c")
+
+
+def test_a_short_name_in_place_of_an_id_is_told_at_once(engine: Engine) -> None:
+    _twins(engine)
+    wrong: Any = "a"
+
+    with (
+        pytest.raises(
+            TypeError, match=r"'a' is no congregation's id.*congregation_id_of"
+        ),
+        congregation_session(engine, wrong),
+    ):
+        pass
