@@ -21,8 +21,8 @@ _SENTENCES: Final = (
     mark("The mail server refused the mail for now: %(answer)s"),
     mark(
         "The mail server at %(place)s cannot send to an address with letters like é or "
-        "ö before the @ (it offers no SMTPUTF8). Use another address, or a mail server "
-        "that can."
+        "ö before the @ (it offers no internationalized mail). Use another address, or "
+        "a mail server that can."
     ),
     mark("The mail server at %(place)s refused the login in SMTP_URL: %(answer)s"),
     mark("The mail server at %(place)s refused to serve us: %(answer)s"),

@@ -29,10 +29,12 @@ from tasks.outbound.unsubscribing import UnsubscribeLinks
 
 TOTAL_SECONDS: Final = 60.0
 _DOT_AT_LINE_START: Final = re.compile(rb"(?m)^\.")
-#: No other try helps, so none is made; ``tasks.told`` says it in other languages.
+#: No other try helps, so none is made.  Without a number, which causes leave out:
+#: ``tasks.told`` says both in other languages.
 _NO_SMTPUTF8: Final = (
     "The mail server at {} cannot send to an address with letters like é or ö before "
-    "the @ (it offers no SMTPUTF8). Use another address, or a mail server that can."
+    "the @ (it offers no internationalized mail). Use another address, or a mail "
+    "server that can."
 )
 
 

@@ -9,6 +9,7 @@ from uuid import UUID
 import pytest
 
 from tasks.automation.actions.base import Done, Envelope, GiveUp, Outcome, TryAgain
+from tasks.failures.cause import cause_of
 from tasks.models.reason import Reason
 from tasks.outbound.mail import SmtpMailer
 from tasks.outbound.smtp import MailServer
@@ -120,7 +121,7 @@ def refused() -> GiveUp:
 def test_a_server_that_takes_none_is_not_asked_again(refused: GiveUp) -> None:
     assert refused.reason is Reason.REFUSED
     assert refused.nobody_at is None  # another server may reach it
-    assert "offers no SMTPUTF8" in refused.error
+    assert "offers no internationalized mail" in refused.error
     assert "Use another address" in refused.error
 
 
@@ -128,12 +129,14 @@ def test_that_is_told_in_french(refused: GiveUp) -> None:
     token = language.set("fr")
     try:
         said = told(refused.error)
+        of_all = told(cause_of(refused.error, refused.reason))
     finally:
         language.reset(token)
 
-    assert "SMTPUTF8" in said
     assert said.startswith("Le serveur de messagerie 127.0.0.1:")
     assert "une autre adresse" in said
+    assert of_all.startswith("Le serveur de messagerie <ip>")
+    assert "une autre adresse" in of_all
 
 
 def test_a_server_that_is_away_is_asked_again() -> None:
