@@ -22,6 +22,7 @@ from tasks.automation.records import chunks
 from tasks.automation.triggers import TRIGGERS
 from tasks.config import LOOP_RATE
 from tasks.lookups import among_keys
+from tasks.models.base import born_from
 from tasks.models.execution import Execution
 from tasks.models.rule import Rule
 
@@ -30,7 +31,8 @@ DEPTH_MAX: Final = 3
 #: How far back a rule's executions are counted.
 SPAN: Final = timedelta(hours=1)
 #: Of a rule's executions that are about no booking, the newest so many are counted: a
-#: loop is fast enough to be among them, and no index is read to its end.
+#: loop is fast enough to be among them, and no index is read to its end.  Ids rise with
+#: time, and the rule's index has them.
 NEWEST: Final = 1_000
 
 #: A rule, and the booking, or else the episode and the guest, that it acts on.
@@ -132,11 +134,11 @@ def _of_rules(
         select(Execution.rule_id, Execution.episode_id, Execution.guest_id)
         .where(
             Execution.rule_id == rule_id,
-            Execution.created_at > since,
+            Execution.id >= born_from(since),
             Execution.booking_id.is_(None),
             Execution.step == 0,
         )
-        .order_by(Execution.created_at.desc())
+        .order_by(Execution.id.desc())
         .limit(NEWEST)
         .subquery()
         for rule_id in sorted(rule_ids)

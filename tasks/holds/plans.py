@@ -97,7 +97,9 @@ def outlook(session: Session, matching: Json, now: datetime) -> Outlook:
     """Look at what waits as the guard will; a few queries for each 500 rows."""
     asked = Asked(OperationKind.RELEASE_EXECUTIONS, matching, now)
     ids = session.scalars(
-        rows_of(session, asked).order_by(Execution.id).limit(LOOK_MAX)
+        rows_of(session, asked)
+        .order_by(Execution.run_at, Execution.id)  # as their index has them
+        .limit(LOOK_MAX)
     ).all()
     stops: Counter[str] = Counter()
     useful: list[UUID] = []

@@ -20,6 +20,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import InstrumentedAttribute, aliased
 
+from tasks.lookups import unindexed
 from tasks.models import (
     Congregation,
     Execution,
@@ -194,7 +195,7 @@ def _conditions(model: Model, matching: Matching) -> list[ColumnElement[bool]]:
     found = [
         column == value
         for column, value in (
-            (model.rule_id, matching.rule_id),
+            (_rule_of(model, matching), matching.rule_id),
             (model.congregation_id, matching.congregation_id),
             (model.podcast_id, matching.podcast_id),
             (model.reason, matching.reason),
@@ -223,6 +224,19 @@ def _conditions(model: Model, matching: Matching) -> list[ColumnElement[bool]]:
         found += [is_state(model, ExecutionState.PENDING), late]
     found += _within(model, matching)
     return found
+
+
+def _rule_of(
+    model: Model, matching: Matching
+) -> ColumnElement[Any] | InstrumentedAttribute[Any]:
+    """Return the rule's column; of executions that wait, so that their index is used.
+
+    SQLite would go by the rule instead, and read all that it ever did.
+    """
+    is_waiting = matching.state == ExecutionState.PENDING or matching.late_before
+    if model is Execution and is_waiting:
+        return unindexed(Execution.rule_id)
+    return model.rule_id
 
 
 def _within(model: Model, matching: Matching) -> Iterator[ColumnElement[bool]]:
