@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, or_, select
+from sqlalchemy import ColumnElement, Select, select
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from dashboard.zones import here, zone_sign
@@ -15,6 +15,7 @@ from tasks.automation.entities import KINDS, Kind, Record, kind_of, title_of
 from tasks.models import Booking, Congregation, Episode, EpisodeGuest, Rule
 from tasks.saying import say
 from tasks.saying.formats import dated
+from tasks.search.conditions import any_contains
 
 #: Records of each kind that a search shows.
 HITS_MAX: Final = 20
@@ -111,11 +112,9 @@ def _newest(kind: Kind, text: str, within: Rule | None) -> _Hits:
     window = select(model).where(*_within(model, within))
     window = window.order_by(at.desc(), model.id.desc()).limit(LOOKED_AT)
     rows: Any = aliased(model, window.subquery("newest"))
-    found = [
-        getattr(rows, each.key).icontains(text, autoescape=True) for each in columns
-    ]
+    is_found = any_contains([getattr(rows, each.key) for each in columns], text)
     order = (getattr(rows, at.key).desc(), rows.id.desc())
-    return _with_owner(rows).where(or_(*found)).order_by(*order)
+    return _with_owner(rows).where(is_found).order_by(*order)
 
 
 def _of_id(kind: Kind, id_: str, within: Rule | None) -> _Hits:

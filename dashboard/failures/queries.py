@@ -10,6 +10,7 @@ from uuid import UUID
 
 from sqlalchemy import (
     ColumnElement,
+    DateTime,
     Exists,
     Integer,
     ScalarSelect,
@@ -20,6 +21,7 @@ from sqlalchemy import (
     literal_column,
     or_,
     select,
+    type_coerce,
 )
 from sqlalchemy.orm import Session
 
@@ -73,7 +75,7 @@ class GroupLine:
     endpoint: Endpoint | None
     congregation: str
     n_open: int  # failed, and not queued again; up to OPEN_MAX
-    hours: tuple[int, ...]  # failures of the last HOURS hours, oldest first
+    hours: Sequence[int]  # failures of the last HOURS hours, oldest first
     has_recovered: bool  # the same rule or endpoint has done well since
     now: datetime
 
@@ -279,21 +281,27 @@ _OPEN: Final = select(
 ).where(FailureGroup.id.in_(bindparam("ids", expanding=True)))
 
 
+#: Some thousand rows for a page, so hours are taken as the driver gives them.
+_STRUCK: Final = select(
+    FailureHour.group_id, type_coerce(FailureHour.hour, DateTime), FailureHour.n
+).where(
+    FailureHour.group_id.in_(bindparam("ids", expanding=True)),
+    FailureHour.hour >= bindparam("first"),
+)
+
+
 def _hours(
     session: Session, groups: Sequence[FailureGroup], now: datetime
-) -> dict[UUID, tuple[int, ...]]:
+) -> dict[UUID, list[int]]:
     first = now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=HOURS - 1)
+    # SQLite gives them without a zone; what went in was UTC.
+    places = {first + timedelta(hours=place): place for place in range(HOURS)}
+    places |= {hour.replace(tzinfo=None): place for hour, place in places.items()}
     found = {group.id: [0] * HOURS for group in groups}
-    rows = session.execute(
-        select(FailureHour.group_id, FailureHour.hour, FailureHour.n).where(
-            FailureHour.group_id.in_(found), FailureHour.hour >= first
-        )
-    )
-    for id_, hour, n in rows:
-        place = int((hour - first) / timedelta(hours=1))
-        if 0 <= place < HOURS:  # a worker's clock may be ahead
-            found[id_][place] = n
-    return {id_: tuple(numbers) for id_, numbers in found.items()}
+    for id_, hour, n in session.execute(_STRUCK, {"ids": [*found], "first": first}):
+        if hour in places:  # a worker's clock may be ahead
+            found[id_][places[hour]] = n
+    return found
 
 
 def _has_success(*, newest: bool) -> Exists:

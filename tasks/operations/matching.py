@@ -110,7 +110,8 @@ def searched(model: Model, matching: Matching) -> tuple[Select[UUID], Rows] | No
         return None
     rows, late = fitting(model, matching)
     wanted: Select[UUID] = select(rows.id.label("id")).where(*late)
-    return rows.of(wanted, newest(model, matching, SEARCH_WINDOW)), rows
+    some = newest(model, matching, SEARCH_WINDOW, ids_first=rows.has_names)
+    return rows.of(wanted, some), rows
 
 
 def is_looked_for(model: Model, matching: Matching) -> bool:
@@ -140,8 +141,8 @@ def newest(
         model: what is listed.
         matching: the filter.
         n: how many rows.
-        ids_first: for few rows whose names are looked up; PostgreSQL then does it by
-            key, and does not read all names there are.
+        ids_first: for rows whose names are looked up; PostgreSQL then does it by key,
+            and does not read all names there are.
     """
     early, order = _early(model, matching), order_of(model, matching)
     # Written out, so that PostgreSQL keeps the plan.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, or_
+from sqlalchemy import ColumnElement
 
 from tasks.models import Booking, Episode, EpisodeGuest, Podcast
-from tasks.search.conditions import Named, has_name
+from tasks.search.conditions import Named, any_contains, name_of
 
 BOOKING: Final = Named(Booking, Booking.guest_name, "booking_id")
 GUEST: Final = Named(EpisodeGuest, EpisodeGuest.name, "guest_id")
@@ -20,7 +20,5 @@ def holds(rows: Any, text: str, *, is_execution: bool) -> ColumnElement[bool]:  
     columns: list[Any] = [rows.booking_id, rows.episode_id, rows.guest_id]
     if is_execution:
         columns.append(rows.recipient)
-    return or_(
-        *(column.icontains(text, autoescape=True) for column in columns),
-        *(has_name(rows, named, text) for named in (BOOKING, GUEST, EPISODE)),
-    )
+    names = (name_of(rows, named) for named in (BOOKING, GUEST, EPISODE))
+    return any_contains([*columns, *names], text)

@@ -16,7 +16,9 @@ from uuid import UUID
 
 from sqlalchemy import (
     ColumnElement,
+    Text,
     and_,
+    func,
     literal_column,
     or_,
     select,
@@ -100,6 +102,24 @@ def all_of(terms: Iterable[Term], of: Mapping[str, Meaning]) -> list[Condition]:
 def contains(column: Any) -> Meaning:  # noqa: ANN401  # any column of text
     """Return the meaning: the column has the text in it, in any case."""
     return lambda term: column.icontains(term.value, autoescape=True)
+
+
+#: Between columns that are looked at as one text; nobody can type it.
+_APART: Final[ColumnElement[str]] = literal_column("'\n'", Text)
+_NOTHING: Final[ColumnElement[str]] = literal_column("''", Text)
+
+
+def any_contains(columns: Iterable[Any], text: str) -> Condition:
+    """Return whether one of the columns has ``text`` in it, in any case.
+
+    They are put together first: PostgreSQL makes the pattern small anew for each column
+    of each row, which takes most of a search.
+    """
+    first, *others = (func.coalesce(column, _NOTHING) for column in columns)
+    together: ColumnElement[str] = first
+    for column in others:
+        together = together.concat(_APART).concat(column)
+    return together.icontains(text, autoescape=True)
 
 
 def equals(column: Any) -> Meaning:  # noqa: ANN401  # any column of text
@@ -196,30 +216,26 @@ def named(rows: Any, *tables: Named) -> Meaning:  # noqa: ANN401  # a model, or 
     """
 
     def mean(term: Term) -> Condition:
-        return or_(*_named(rows, tables, term.value))
+        is_id = (getattr(rows, table.id) == term.value for table in tables)
+        names = [name_of(rows, table) for table in tables]
+        return or_(*is_id, any_contains(names, term.value))
 
     return mean
 
 
-def _named(
-    rows: Any,  # noqa: ANN401  # as above
-    tables: Iterable[Named],
-    text: str,
-) -> Iterable[Condition]:
-    for table in tables:
-        yield getattr(rows, table.id) == text
-        yield has_name(rows, table, text)
+def name_of(rows: Any, named: Named) -> ColumnElement[str]:  # noqa: ANN401  # as above
+    """Return the name of what a row is about; null where it names nothing.
 
-
-def has_name(rows: Any, named: Named, text: str) -> Condition:  # noqa: ANN401  # as above
-    """Return whether what the row is about has ``text`` in its name."""
+    Args:
+        rows: the model, or some rows of it, that were found first.
+        named: what may be named.
+    """
     if isinstance(rows, Rows):
-        name = rows.name(named.table, named.name, named.id)
-        return name.icontains(text, autoescape=True)
+        return rows.name(named.table, named.name, named.id)
     other = aliased(named.table)  # the list may show names of the same table
     # PostgreSQL would answer "exists" for all names at once, and read all of them.
     found = select(getattr(other, named.name.key)).where(
         other.congregation_id == rows.congregation_id,
         other.id == getattr(rows, named.id),
     )
-    return found.scalar_subquery().icontains(text, autoescape=True)
+    return found.scalar_subquery()

@@ -22,8 +22,8 @@ from tasks.search.window import is_among_first
 
 def _endpoint(term: Term) -> Condition:
     names = (Endpoint.description, Endpoint.url)
-    has = (name.icontains(term.value, autoescape=True) for name in names)
-    return Delivery.endpoint_id.in_(select(Endpoint.id).where(or_(*has)))
+    is_meant = mean.any_contains(names, term.value)
+    return Delivery.endpoint_id.in_(select(Endpoint.id).where(is_meant))
 
 
 def _event(term: Term) -> Condition:

@@ -54,8 +54,8 @@ def _rule(term: Term) -> Condition:
 
 def _endpoint(term: Term) -> Condition:
     names = (Endpoint.description, Endpoint.url)
-    has = (name.icontains(term.value, autoescape=True) for name in names)
-    return FailureGroup.endpoint_id.in_(select(Endpoint.id).where(or_(*has)))
+    is_meant = mean.any_contains(names, term.value)
+    return FailureGroup.endpoint_id.in_(select(Endpoint.id).where(is_meant))
 
 
 _error: Final = mean.contains(FailureGroup.cause)

@@ -40,9 +40,8 @@ _STOPPED: Final = table(
 
 
 def _to(term: Term) -> Condition:
-    columns = (Account.email, Account.name)
-    has = (column.icontains(term.value, autoescape=True) for column in columns)
-    ids = select(Account.id).where(or_(*has)).limit(NAMED_MAX)
+    is_meant = mean.any_contains((Account.email, Account.name), term.value)
+    ids = select(Account.id).where(is_meant).limit(NAMED_MAX)
     return DigestMail.account_id.in_(ids)
 
 

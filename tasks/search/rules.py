@@ -86,8 +86,7 @@ def _stands(term: Term) -> Condition:
 
 
 def _name(term: Term) -> Condition:
-    columns = (Endpoint.description, Endpoint.url)
-    return or_(*(column.icontains(term.value, autoescape=True) for column in columns))
+    return mean.any_contains((Endpoint.description, Endpoint.url), term.value)
 
 
 def _type(term: Term) -> Condition:

@@ -39,6 +39,11 @@ class Rows:
         """Return a column of the rows."""
         return _column(self._model, name)
 
+    @property
+    def has_names(self) -> bool:
+        """Whether names of others are looked up."""
+        return bool(self._named)
+
     def name(self, table: Any, name: Any, id_: str) -> ColumnElement[Any]:  # noqa: ANN401  # a model, its column
         """Return the name of what the rows are about; null where it names nothing.
 
@@ -54,8 +59,7 @@ class Rows:
     def of(self, statement: S, found: Select[Any]) -> S:
         """Return ``statement`` about the rows that ``found`` selects.
 
-        Call it when all conditions are made: only names that they ask for are joined,
-        by key or hashed, as the database likes.  One by one takes twice as long.
+        Call it when all conditions are made: only names that they ask for are joined.
         """
         statement = statement.select_from(found.subquery(_NAME))
         for table, id_ in self._named.items():
