@@ -88,7 +88,7 @@ def _page(account_id: UUID) -> str:
         "notifications/recipient.html",
         account=account,
         of=of,
-        duties=recipients.duties_of(session, account_id),
+        duties=[*map(recipients.duty_name, recipients.duties_of(session, account_id))],
         wishes=wishes,
         why_nothing=say(SENTENCES[reason]) if reason else "",
         categories=[

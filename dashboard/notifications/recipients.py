@@ -14,7 +14,7 @@ from dashboard.notifications.groups import category_title
 from dashboard.paging import Key, Page, paginate
 from tasks.congregation.notifications.claiming import notifications_of
 from tasks.congregation.notifications.drafting import Ask, Draft, drafts, sentence_of
-from tasks.congregation.notifications.kinds import CATEGORIES, KINDS
+from tasks.congregation.notifications.kinds import CATEGORIES, DUTIES, KINDS
 from tasks.congregation.notifications.telling import IS_PENDING
 from tasks.congregation.notifications.wishes import Wishes, wishes_of
 from tasks.errors import NotFound
@@ -91,6 +91,11 @@ def recipient(session: Session, account_id: UUID) -> tuple[Account, Congregation
     if found is None:
         raise NotFound("unknown_account", say("There is no such account."))
     return found[0], found[1]
+
+
+def duty_name(duty: Duty) -> str:
+    """Return what operators read: duties of ours have a name in each language."""
+    return say(DUTIES[duty.key]) if DUTIES.get(duty.key) == duty.name else duty.name
 
 
 def duties_of(session: Session, account_id: UUID) -> Sequence[Duty]:

@@ -181,8 +181,8 @@ def _house_page(slug: str, form: CapForm | None) -> str:
         form=form or CapForm.of(house.contact_daily_cap),
         name=say("Each contact of %(name)s", name=house.name),
         what=say(
-            "For how many wake-ups on one day one contact is the reason, "
-            "of all agents together."
+            "How many times a day one contact may be the reason to wake agents, "
+            "all agents together."
         ),
         back=url_for(".campaigns"),
     )

@@ -37,6 +37,11 @@ class Listed:
         """Why it is on the list, for people."""
         return say(REASONS[self.suppression.reason])
 
+    @property
+    def by(self) -> str:
+        """Who put it there: an operator's address, or who it was in words."""
+        return say(self.suppression.created_by)
+
 
 def selected(wanted: Sequence[ColumnElement[bool]]) -> Select[Suppression, str]:
     """Select stopped addresses in the order of the fields of ``Listed``."""

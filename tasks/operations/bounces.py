@@ -13,9 +13,10 @@ from tasks.models.suppression import SuppressionReason
 from tasks.operations.audit import Actor
 from tasks.operations.suppression_rows import NOTE_MAX, entry, listed, tell, told
 from tasks.outbound.mailboxes import normal_address
+from tasks.saying import mark
 
 #: Who adds an address by its answer.
-MAIL_SERVER: Final = Actor("the mail server")
+MAIL_SERVER: Final = Actor(mark("the mail server"))
 
 
 class Bounce(NamedTuple):

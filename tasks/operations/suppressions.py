@@ -32,7 +32,7 @@ from tasks.outreach.scheduling import acknowledge
 from tasks.saying import mark, say
 
 #: Who adds an address by the link in a mail.
-RECIPIENT: Final = Actor("the recipient")
+RECIPIENT: Final = Actor(mark("the recipient"))
 #: Reasons that operators can give -> what they read.
 BY_HAND: Final[Mapping[SuppressionReason, str]] = {
     SuppressionReason.ASKED: mark("They asked for no mails"),

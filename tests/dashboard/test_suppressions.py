@@ -88,6 +88,9 @@ def test_who_unsubscribed_is_shown_with_who_did_it(
     assert "They unsubscribed" in page
     assert "the recipient" in page
     assert 'aria-disabled="true"' in page  # a viewer cannot lift it
+    french = {"Accept-Language": "fr"}
+    page = words(as_viewer.get("/suppressions/", headers=french))
+    assert "le destinataire" in page
 
 
 @pytest.mark.parametrize(
