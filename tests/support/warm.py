@@ -3,8 +3,7 @@
 Tests of workers start many of them, and their imports were half of what such a test
 cost.  Here a server, which each test process starts once, has imported the worker; a
 process is a fork of it that runs the command line with arguments, environment and
-output of its own.  That users' own start works, tests/test_cli.py and tests/browser
-show.
+output of its own.  That users' own start works, tests/cli and tests/browser show.
 """
 
 from __future__ import annotations

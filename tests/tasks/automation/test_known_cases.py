@@ -123,7 +123,10 @@ KNOWN = [
 ELSEWHERE = {
     "C21-unknown-tag": ("tasks/templating/test_checking", "a_bad_template_is_refused"),
     "C23-many-workers-one-send": ("tasks/lanes/test_executions", "running_twice_does"),
-    "C23-edit-races-sender": ("tasks/lanes/test_executions", "a_late_writer_is_shut"),
+    "C23-edit-races-sender": (
+        "tasks/lanes/test_executions_fenced",
+        "a_late_writer_is_shut",
+    ),
     "C24-webhook-changes": ("tasks/outbound/test_web", "every_attempt_has_the_same"),
     "C24-lost-answer": ("tasks/outbound/test_web", "a_lost_answer_is_unknown"),
     "C25-unsubscribed": ("tasks/lanes/test_mails", "who_unsubscribed_gets_only"),
