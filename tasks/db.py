@@ -135,11 +135,11 @@ def _ping_idle_connections(engine: Engine) -> None:
 
 def prepare_sqlite(engine: Engine) -> None:
     """Teach a SQLite engine our pragmas and our way to begin."""
-    event.listen(engine, "connect", _set_pragmas)
+    event.listen(engine, "connect", _prepare)
     event.listen(engine, "begin", _begin_sqlite)
 
 
-def _set_pragmas(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> None:
+def _prepare(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> None:
     assert isinstance(connection, sqlite3.Connection)  # noqa: S101  # narrows the type
     connection.isolation_level = None
     for pragma in (
@@ -152,6 +152,12 @@ def _set_pragmas(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> N
         "temp_store=MEMORY",
     ):
         connection.execute(f"PRAGMA {pragma}")
+    # Its own knows no letters beyond ASCII; who looks for "élodie" means Élodie too.
+    connection.create_function("lower", 1, _lower, deterministic=True)
+
+
+def _lower(value: object) -> object:
+    return value.lower() if isinstance(value, str) else value
 
 
 def _begin_sqlite(connection: Connection) -> None:
