@@ -29,6 +29,8 @@ from tasks.models.access import AuditEntry
 from tasks.models.base import OfCongregation
 from tasks.models.congregation import Congregation
 
+#: What SQLite knows.
+_Value = str | bytes | int | float | None
 #: Opens one transaction: commits at the end of the block, rolls back on an error.
 Begin = Callable[[], AbstractContextManager[Session]]
 
@@ -156,7 +158,7 @@ def _prepare(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> None:
     connection.create_function("lower", 1, _lower, deterministic=True)
 
 
-def _lower(value: object) -> object:
+def _lower(value: _Value) -> _Value:
     return value.lower() if isinstance(value, str) else value
 
 
