@@ -14,9 +14,19 @@ def back(endpoint: str, **values: object) -> ResponseReturnValue:
     Pages about one row also get their buttons from lists, whose filter and place
     should not be lost.
     """
-    came_from = urlsplit(request.referrer or "")
-    target = came_from.path + (f"?{came_from.query}" if came_from.query else "")
-    is_ours = came_from.netloc == request.host and came_from.path.startswith("/")
-    if not is_ours or came_from.path.startswith(("//", "/\\")):
+    target = came_from()
+    if target is None:
         target = url_for(endpoint, **values)  # type: ignore[arg-type]  # url_for names its own parameters too
     return redirect(target, 303)
+
+
+def came_from() -> str | None:
+    """Return the address of the page of ours that sent the request; None: of none."""
+    try:
+        page = urlsplit(request.referrer or "")
+    except ValueError:  # browsers send no such address
+        return None
+    is_ours = page.netloc == request.host and page.path.startswith("/")
+    if not is_ours or page.path.startswith(("//", "/\\")):
+        return None
+    return page.path + (f"?{page.query}" if page.query else "")

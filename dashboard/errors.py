@@ -14,6 +14,7 @@ from werkzeug.exceptions import BadRequest, HTTPException, SecurityError
 
 from dashboard import languages
 from dashboard.api.errors import error_answer, on_http_error
+from dashboard.back import came_from
 from dashboard.filters import size
 from tasks.errors import Conflict, InvalidInput, NotFound
 from tasks.saying import mark, say
@@ -127,6 +128,13 @@ def _on_database_error(error: OperationalError) -> ResponseReturnValue:
     return *_answer(503, say(PAGES[503][2])), {"Retry-After": "10"}
 
 
+def _page_before() -> str | None:
+    """Return where to go back to; None: nowhere, or to what did not work."""
+    page = came_from()
+    is_itself = request.method == "GET" and page == request.full_path.rstrip("?")
+    return None if is_itself else page
+
+
 def _answer(
     status: int, sentence: str, *, code: str | None = None
 ) -> tuple[str | Response, int]:
@@ -140,6 +148,7 @@ def _answer(
             title=say(title),
             sentence=sentence,
             request_id=g.get("request_id", ""),
+            before=_page_before(),
         ),
         status,
     )

@@ -20,6 +20,27 @@ def test_an_unknown_address_is_a_page_with_a_reference(
     assert answer.headers["X-Request-ID"] in page
 
 
+@pytest.mark.parametrize(
+    ("referrer", "is_offered"),
+    [
+        ("http://localhost/rules/?q=a&amp;b", True),
+        ("http://localhost/nowhere", False),  # it is what did not work
+        ("http://elsewhere.example/rules/", False),
+        ("http://localhost//elsewhere.example/", False),
+        ("http://[localhost", False),
+        ("", False),
+    ],
+)
+def test_an_error_leads_back_to_the_page_of_ours_before_it(
+    client: Browser, referrer: str, is_offered: bool
+) -> None:
+    page = client.get("/nowhere", headers={"Referer": referrer}).text
+
+    assert (">Back</a>" in page) == is_offered
+    assert "elsewhere" not in page
+    assert "To the overview" in page
+
+
 def test_under_api_errors_are_json(client: Browser) -> None:
     answer = client.get("/api/v1/nowhere")
 
