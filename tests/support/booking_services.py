@@ -36,6 +36,26 @@ def cal_message(
         "customInputs": {},
         "startTime": _iso(start),
         "endTime": _iso(start + timedelta(minutes=45)),
+        **_cal_people(),
+        "userFieldsResponses": {},
+        "location": "integrations:daily",
+        "destinationCalendar": None,
+        "requiresConfirmation": None,
+        "eventTypeId": 77,
+        "seatsPerTimeSlot": None,
+        "uid": uid,
+        "eventTitle": "Interview",
+        "length": 45,
+        "bookingId": 1091,
+        "metadata": {"videoCallUrl": "https://video.example.org/kZp3"},
+        "status": "ACCEPTED",
+    }
+    return {"triggerEvent": event, "createdAt": _iso(at), "payload": payload | changes}
+
+
+def _cal_people() -> dict[str, Any]:
+    """Return who offers the booking, who made it, and what they answered."""
+    return {
         "organizer": {
             "id": 12,
             "name": "Ines",
@@ -53,7 +73,6 @@ def cal_message(
                 "value": {"optionValue": "", "value": "integrations:daily"},
             },
         },
-        "userFieldsResponses": {},
         "attendees": [
             {
                 "email": "zoe@example.org",
@@ -63,19 +82,7 @@ def cal_message(
                 "utcOffset": 60,
             }
         ],
-        "location": "integrations:daily",
-        "destinationCalendar": None,
-        "requiresConfirmation": None,
-        "eventTypeId": 77,
-        "seatsPerTimeSlot": None,
-        "uid": uid,
-        "eventTitle": "Interview",
-        "length": 45,
-        "bookingId": 1091,
-        "metadata": {"videoCallUrl": "https://video.example.org/kZp3"},
-        "status": "ACCEPTED",
     }
-    return {"triggerEvent": event, "createdAt": _iso(at), "payload": payload | changes}
 
 
 def calendly_message(

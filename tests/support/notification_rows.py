@@ -136,17 +136,7 @@ def told(session: Session, of: UUID, mark: str) -> dict[str, str]:
     digest = Digest(congregation_id=of, id=new_id(), category="document")
     session.add(digest)
     session.flush()
-    about: dict[str, Any] = {
-        "congregation_id": of,
-        "type": "document.deleted",
-        "category": "document",
-        "duty": "board_validator",
-        "entity_type": "removed",
-        "payload": {"title": mark},
-        "key": f"document:{mark}:duty:board_validator",
-        "settles_at": NOW.replace(year=NOW.year + 20),
-        "latest_at": NOW.replace(year=NOW.year + 20),
-    }
+    about = _about_removed(of, mark)
     waiting = Notification(**about, id=new_id(), entity_id="1")
     failed = Notification(
         **about,
@@ -181,4 +171,20 @@ def told(session: Session, of: UUID, mark: str) -> dict[str, str]:
         "category": "document",
         "digest_id": str(digest.id),
         "mail_id": str(mail.id),
+    }
+
+
+def _about_removed(of: UUID, mark: str) -> dict[str, Any]:
+    """Return what notifications say of a document that was taken away."""
+    late = NOW.replace(year=NOW.year + 20)
+    return {
+        "congregation_id": of,
+        "type": "document.deleted",
+        "category": "document",
+        "duty": "board_validator",
+        "entity_type": "removed",
+        "payload": {"title": mark},
+        "key": f"document:{mark}:duty:board_validator",
+        "settles_at": late,
+        "latest_at": late,
     }

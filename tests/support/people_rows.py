@@ -134,6 +134,11 @@ def _around(
     ):
         ground = territory_rows.territory(session, of, number)
         territory_rows.attribution(session, of, member.id, ground, **values)
+    _told(session, of, member, account)
+
+
+def _told(session: Session, of: UUID, member: Member, account: Account) -> None:
+    its = {"congregation_id": of, "account_id": account.id}
     digest = Digest(congregation_id=of, category="document")
     session.add(digest)
     session.flush()

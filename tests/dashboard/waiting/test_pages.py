@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 import pytest
@@ -124,6 +124,53 @@ def test_who_paused_and_who_holds_is_told(
     assert '<small class="waits">held</small>' in shown
 
 
+def _delivery(session: Session, congregation_id: UUID, at: datetime) -> Delivery:
+    """Add a delivery that waits for its second attempt."""
+    event = Event(
+        congregation_id=congregation_id,
+        id=new_id(),
+        type="booking.confirmed",
+        source="api",
+        occurred_at=utcnow(),
+    )
+    session.add(event)
+    session.flush()
+    delivery_id = UUID(webhooks(session, event, "mark")["delivery_id"])
+    delivery = session.get_one(Delivery, delivery_id)
+    delivery.state, delivery.failures, delivery.run_at = DeliveryState.PENDING, 1, at
+    return delivery
+
+
+def _mail(session: Session, congregation_id: UUID) -> DigestMail:
+    """Add a mail to an account that is due."""
+    of = {"congregation_id": congregation_id}
+    account = Account(**of, email="a@example.org", name="A")
+    digest = Digest(**of, category="territory")
+    session.add_all([account, digest])
+    session.flush()
+    to = {"digest_id": digest.id, "account_id": account.id}
+    mail = DigestMail(**of, **to, run_at=utcnow(), asked_at=utcnow())
+    session.add(mail)
+    return mail
+
+
+def _notification(session: Session, mail: DigestMail, at: datetime) -> Notification:
+    """Add something that the account of a mail is told later."""
+    told = Notification(
+        congregation_id=mail.congregation_id,
+        type="territory.returned",
+        category="territory",
+        account_id=mail.account_id,
+        entity_type="territory",
+        entity_id="t1",
+        key="t1",
+        settles_at=at,
+        latest_at=at,
+    )
+    session.add(told)
+    return told
+
+
 def test_jobs_deliveries_and_mails_tell_it_as_well(
     as_viewer: Browser,
     session: Session,
@@ -133,54 +180,30 @@ def test_jobs_deliveries_and_mails_tell_it_as_well(
 ) -> None:
     later = utcnow() + timedelta(hours=2)
     job = factories.job(session, rule, run_at=later, due_at=later)
-    of = {"congregation_id": congregation.id}
-    event = Event(
-        **of,
-        id=new_id(),
-        type="booking.confirmed",
-        source="api",
-        occurred_at=utcnow(),
-    )
-    session.add(event)
-    session.flush()
-    delivery = session.get_one(
-        Delivery, UUID(webhooks(session, event, "mark")["delivery_id"])
-    )
-    delivery.state, delivery.failures, delivery.run_at = DeliveryState.PENDING, 1, later
-    account = Account(**of, email="a@example.org", name="A")
-    digest = Digest(**of, category="territory")
-    session.add_all([account, digest])
-    session.flush()
-    mail = DigestMail(
-        **of,
-        digest_id=digest.id,
-        account_id=account.id,
-        run_at=utcnow(),
-        asked_at=utcnow(),
-    )
-    session.add(mail)
+    delivery = _delivery(session, congregation.id, later)
+    mail = _mail(session, congregation.id)
     session.commit()
+
     for path, says in (
         (f"/scheduled/{job.id}", "Its time has not come yet"),
         (f"/webhooks/deliveries/{delivery.id}", "attempt 2 comes next"),
         (f"/notifications/mails/{mail.id}", "It is due since"),
     ):
         assert says in _says(as_viewer, path), path
-    told = Notification(
-        **of,
-        type="territory.returned",
-        category="territory",
-        account_id=account.id,
-        entity_type="territory",
-        entity_id="t1",
-        key="t1",
-        settles_at=later,
-        latest_at=later,
-    )
-    session.add(told)
+
+
+def test_deliveries_mails_and_notifications_lead_to_the_hold_that_keeps_them(
+    as_viewer: Browser, session: Session, worker: None, congregation: Congregation
+) -> None:
+    later = utcnow() + timedelta(hours=2)
+    delivery = _delivery(session, congregation.id, later)
+    mail = _mail(session, congregation.id)
+    session.flush()
+    told = _notification(session, mail, later)
     hold = Hold(why="Moving house", held_by="ben@x.org")
     session.add(hold)
     session.commit()
+
     for path in (
         f"/webhooks/deliveries/{delivery.id}",
         f"/notifications/mails/{mail.id}",

@@ -130,7 +130,7 @@ def test_failures_are_found_by_cause_owner_and_number(begin: Begin) -> None:
         )
 
 
-def test_endpoints_and_tokens_are_found_by_how_they_stand(begin: Begin) -> None:
+def test_endpoints_are_found_by_how_they_stand(begin: Begin) -> None:
     with begin() as session:
         here = factories.congregation(session)
         usual = {"congregation_id": here, "secret": "s", "secret_hint": "s"}
@@ -160,6 +160,11 @@ def test_endpoints_and_tokens_are_found_by_how_they_stand(begin: Begin) -> None:
                 "b.example|": {"bad"},
             },
         )
+
+
+def test_tokens_are_found_by_how_they_stand(begin: Begin) -> None:
+    with begin() as session:
+        here = factories.congregation(session)
         base = {"congregation_id": here, "digest": "d", "last4": "1234"}
         base |= {"created_by": "ada"}
         tokens = {
@@ -189,7 +194,7 @@ def test_endpoints_and_tokens_are_found_by_how_they_stand(begin: Begin) -> None:
         )
 
 
-def test_territories_and_campaigns_are_found_by_days_and_people(begin: Begin) -> None:
+def test_territories_are_found_by_days_and_people(begin: Begin) -> None:
     with begin() as session:
         here = factories.congregation(session)
         free = Territory(congregation_id=here, number="1", name="Mill")
@@ -223,6 +228,11 @@ def test_territories_and_campaigns_are_found_by_days_and_people(begin: Begin) ->
                 "12|": {"out"},
             },
         )
+
+
+def test_campaigns_are_found_by_their_days(begin: Begin) -> None:
+    with begin() as session:
+        here = factories.congregation(session)
         spring = territory_rows.campaign(session, here, activated_at=NOW)
         later = territory_rows.campaign(
             session,
