@@ -78,7 +78,9 @@ def test_the_list_says_what_is_to_know(
 
 def test_an_empty_list_says_how_to_begin(as_admin: FlaskClient) -> None:
     assert "Make the first token" in as_admin.get("/tokens/").text
-    assert "There is no congregation yet" in as_admin.get("/tokens/new").text
+    page = as_admin.get("/tokens/new").text
+    assert "There is no congregation yet" in page
+    assert 'href="/congregations/new">New congregation' in page
 
 
 def test_revoking_is_for_good_and_audited(
