@@ -10,7 +10,7 @@ from flask.blueprints import BlueprintSetupState
 from flask.typing import ResponseReturnValue
 
 from dashboard.extensions import db
-from dashboard.failures import pictures, queries
+from dashboard.failures import pictures, queries, standing
 from dashboard.failures.filters import FailureFilter
 from dashboard.failures.forms import AcknowledgeForm
 from dashboard.operations.asking import Question, ask, begin
@@ -166,8 +166,8 @@ def _helpers() -> dict[str, object]:
         "bars": pictures.bars,
         "in_words": pictures.sentence,
         "height": pictures.HEIGHT,
-        "hours": queries.HOURS,
-        "cap": queries.OPEN_MAX,
+        "hours": standing.HOURS,
+        "cap": standing.OPEN_MAX,
         "groups_cap": queries.GROUPS_MAX,
     }
 
