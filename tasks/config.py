@@ -8,9 +8,10 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from email.utils import parseaddr
 from pathlib import Path
 from typing import Final, Literal
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from sqlalchemy import make_url
 from sqlalchemy.engine import URL
@@ -206,7 +207,7 @@ class _Reader:
         value = self.text("DATABASE_URL", f"sqlite:///{var_dir / 'carillon.db'}")
         try:
             url = make_url(value)
-        except ArgumentError as error:
+        except (ArgumentError, ValueError) as error:  # the second: a port of letters
             raise ConfigError(
                 "DATABASE_URL must be a database address such as "
                 "postgresql://user@host/name or sqlite:////path/to/file.db."
@@ -222,7 +223,11 @@ class _Reader:
 
     def redis(self) -> str | None:
         value = self.text("REDIS_URL", "")
-        if value and urlsplit(value).scheme not in {"redis", "rediss", "unix"}:
+        if value and _split("REDIS_URL", value).scheme not in {
+            "redis",
+            "rediss",
+            "unix",
+        }:
             raise ConfigError(
                 "REDIS_URL must begin with redis://, rediss:// or unix://."
             )
@@ -230,8 +235,10 @@ class _Reader:
 
     def storage(self) -> str | None:
         value = self.text("STORAGE_URL", "")
-        parts = urlsplit(value)
-        endpoint = urlsplit(dict(parse_qsl(parts.query)).get("endpoint", "https://x"))
+        parts = _split("STORAGE_URL", value)
+        endpoint = _split(
+            "STORAGE_URL", dict(parse_qsl(parts.query)).get("endpoint", "https://x")
+        )
         if value and (
             parts.scheme != "s3"
             or not re.fullmatch(r"[a-z0-9][a-z0-9.-]+", parts.netloc)
@@ -268,7 +275,7 @@ class _Reader:
 
     def base_url(self, default: str) -> str:
         value = self.text("BASE_URL", default).rstrip("/")
-        parts = urlsplit(value)
+        parts = _split("BASE_URL", value)
         if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query:
             raise ConfigError(
                 "BASE_URL must be the console's address, such as "
@@ -278,9 +285,9 @@ class _Reader:
 
     def smtp(self) -> str | None:
         value = self.text("SMTP_URL", "")
+        parts = _split("SMTP_URL", value)
         if value and (
-            urlsplit(value).scheme not in {"smtp", "smtps", "smtp+starttls"}
-            or not urlsplit(value).hostname
+            parts.scheme not in {"smtp", "smtps", "smtp+starttls"} or not parts.hostname
         ):
             raise ConfigError(
                 "SMTP_URL must look like smtp+starttls://user:password@host:587, "
@@ -290,8 +297,17 @@ class _Reader:
 
     def mail_from(self) -> str:
         value = self.text("MAIL_FROM", "Carillon <carillon@localhost>")
-        if "@" not in value or any(ord(char) < 32 for char in value):
-            raise ConfigError("MAIL_FROM must be one e-mail address.")
+        local, _, domain = parseaddr(value)[1].rpartition("@")
+        if not local or not domain or any(ord(char) < 32 for char in value):
+            raise ConfigError(
+                "MAIL_FROM must be one e-mail address, such as "
+                "Studio <studio@example.org>."
+            )
+        if not local.isascii():
+            raise ConfigError(
+                "MAIL_FROM must have plain letters before its @: many mail servers "
+                "could not answer."
+            )
         return value
 
     def hosts(self, name: str) -> frozenset[str]:
@@ -311,6 +327,22 @@ class _Reader:
             raise ConfigError(
                 f"{name} must list networks such as 10.1.0.0/16 ({error})."
             ) from error
+
+
+def _split(name: str, value: str) -> SplitResult:
+    """Return the parts of an address; what cannot be read is not repeated.
+
+    It may hold a password.
+    """
+    try:
+        parts = urlsplit(value)
+        _ = parts.port  # is read when it is asked for
+    except ValueError as error:
+        raise ConfigError(
+            f"{name} is no address that can be read. Signs such as / # [ ] in a user "
+            "name or password are written as %2F %23 %5B %5D, and a port is a number."
+        ) from error
+    return parts
 
 
 def _kept_key(path: Path) -> str:
