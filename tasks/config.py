@@ -11,13 +11,14 @@ from datetime import timedelta
 from email.utils import parseaddr
 from pathlib import Path
 from typing import Final, Literal
-from urllib.parse import SplitResult, parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from sqlalchemy import make_url
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError
 
 from tasks.congregation.addresses.downloading import OPEN_DATA_HOSTS
+from tasks.config_addresses import parts_of
 from tasks.errors import ConfigError
 
 Environment = Literal["development", "production"]
@@ -223,7 +224,7 @@ class _Reader:
 
     def redis(self) -> str | None:
         value = self.text("REDIS_URL", "")
-        if value and _split("REDIS_URL", value).scheme not in {
+        if value and parts_of("REDIS_URL", value).scheme not in {
             "redis",
             "rediss",
             "unix",
@@ -235,8 +236,8 @@ class _Reader:
 
     def storage(self) -> str | None:
         value = self.text("STORAGE_URL", "")
-        parts = _split("STORAGE_URL", value)
-        endpoint = _split(
+        parts = parts_of("STORAGE_URL", value)
+        endpoint = parts_of(
             "STORAGE_URL", dict(parse_qsl(parts.query)).get("endpoint", "https://x")
         )
         if value and (
@@ -275,7 +276,7 @@ class _Reader:
 
     def base_url(self, default: str) -> str:
         value = self.text("BASE_URL", default).rstrip("/")
-        parts = _split("BASE_URL", value)
+        parts = parts_of("BASE_URL", value)
         if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query:
             raise ConfigError(
                 "BASE_URL must be the console's address, such as "
@@ -285,7 +286,7 @@ class _Reader:
 
     def smtp(self) -> str | None:
         value = self.text("SMTP_URL", "")
-        parts = _split("SMTP_URL", value)
+        parts = parts_of("SMTP_URL", value)
         if value and (
             parts.scheme not in {"smtp", "smtps", "smtp+starttls"} or not parts.hostname
         ):
@@ -327,22 +328,6 @@ class _Reader:
             raise ConfigError(
                 f"{name} must list networks such as 10.1.0.0/16 ({error})."
             ) from error
-
-
-def _split(name: str, value: str) -> SplitResult:
-    """Return the parts of an address; what cannot be read is not repeated.
-
-    It may hold a password.
-    """
-    try:
-        parts = urlsplit(value)
-        _ = parts.port  # is read when it is asked for
-    except ValueError as error:
-        raise ConfigError(
-            f"{name} is no address that can be read. Signs such as / # [ ] in a user "
-            "name or password are written as %2F %23 %5B %5D, and a port is a number."
-        ) from error
-    return parts
 
 
 def _kept_key(path: Path) -> str:
