@@ -17,8 +17,8 @@ from sqlalchemy import make_url
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError
 
-from tasks.congregation.addresses.downloading import OPEN_DATA_HOSTS
 from tasks.config_addresses import parts_of
+from tasks.congregation.addresses.downloading import OPEN_DATA_HOSTS
 from tasks.errors import ConfigError
 
 Environment = Literal["development", "production"]
