@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -11,7 +10,7 @@ from typing import Final
 from uuid import UUID
 
 from sqlalchemy import Engine, create_engine, event, select
-from sqlalchemy.engine import URL, Connection
+from sqlalchemy.engine import URL
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.orm import (
@@ -23,19 +22,16 @@ from sqlalchemy.orm import (
 )
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from tasks import sqlite
 from tasks.config import LOOP_RATE
 from tasks.errors import NotFound, ScopeMissing
 from tasks.models.access import AuditEntry
 from tasks.models.base import OfCongregation
 from tasks.models.congregation import Congregation
 
-#: What SQLite knows.
-_Value = str | bytes | int | float | None
 #: Opens one transaction: commits at the end of the block, rolls back on an error.
 Begin = Callable[[], AbstractContextManager[Session]]
 
-#: How long SQLite waits for another writer before it gives up.
-SQLITE_BUSY_SECONDS: Final = 30
 #: Longest wait for a lock on PostgreSQL, in milliseconds.
 PG_LOCK_TIMEOUT_MS: Final = 10_000
 #: What every connection to PostgreSQL sets.
@@ -52,8 +48,6 @@ _PG: Final = {
 _IDLE_SECONDS: Final = 1.0
 #: Where a connection's record notes when it was last used, monotonic.
 _USED_AT: Final = "used_at"
-#: Where a connection says how its next SQLite transaction begins.
-_BEGIN_OPTION: Final = "sqlite_begin"
 
 
 def make_engine(
@@ -80,14 +74,9 @@ def make_engine(
             max_overflow=max_overflow,
             hide_parameters=True,
             execution_options={"loop_rate": loop_rate},
-            connect_args={
-                "timeout": SQLITE_BUSY_SECONDS,
-                "check_same_thread": False,
-                # We begin transactions ourselves, see _begin_sqlite.
-                "isolation_level": None,
-            },
+            connect_args=dict(sqlite.ARGUMENTS),
         )
-        prepare_sqlite(engine)
+        sqlite.prepare(engine)
         return engine
     engine = create_engine(
         url,
@@ -133,38 +122,6 @@ def _ping_idle_connections(engine: Engine) -> None:
     event.listen(engine, "connect", note)
     event.listen(engine, "checkin", note)
     event.listen(engine, "checkout", ping)
-
-
-def prepare_sqlite(engine: Engine) -> None:
-    """Teach a SQLite engine our pragmas and our way to begin."""
-    event.listen(engine, "connect", _prepare)
-    event.listen(engine, "begin", _begin_sqlite)
-
-
-def _prepare(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> None:
-    assert isinstance(connection, sqlite3.Connection)  # noqa: S101  # narrows the type
-    connection.isolation_level = None
-    for pragma in (
-        "journal_mode=WAL",
-        "synchronous=FULL",  # acknowledged means on disk
-        "foreign_keys=ON",
-        "cache_size=-16000",
-        # What a savepoint may have to take back is noted in memory, not in a file that
-        # is made for it; a batch of ours is small.
-        "temp_store=MEMORY",
-    ):
-        connection.execute(f"PRAGMA {pragma}")
-    # Its own knows no letters beyond ASCII; who looks for "élodie" means Élodie too.
-    connection.create_function("lower", 1, _lower, deterministic=True)
-
-
-def _lower(value: _Value) -> _Value:
-    return value.lower() if isinstance(value, str) else value
-
-
-def _begin_sqlite(connection: Connection) -> None:
-    kind = connection.get_execution_options().get(_BEGIN_OPTION, "IMMEDIATE")
-    connection.exec_driver_sql(f"BEGIN {kind}")
 
 
 def sessions(engine: Engine) -> sessionmaker[Session]:
@@ -304,7 +261,7 @@ def savepoint(session: Session) -> Iterator[None]:
 
 def reading(session: Session) -> None:
     """Begin a read-only transaction: on SQLite it never waits for a writer."""
-    session.connection(execution_options={_BEGIN_OPTION: "DEFERRED"})
+    session.connection(execution_options={sqlite.BEGIN_OPTION: "DEFERRED"})
 
 
 def end_reading(session: Session) -> None:
