@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from sqlalchemy import update
 from tasks.congregation.addresses.applying import Change, apply, n_known
 from tasks.congregation.addresses.downloading import NotDownloaded
 from tasks.congregation.addresses.jobs import tell
+from tasks.congregation.addresses.leftovers import working_folder
 from tasks.congregation.addresses.perimeters import Perimeter
 from tasks.congregation.addresses.plausible import refuse_drop, refuse_nothing
 from tasks.congregation.addresses.replacing import look_anew
@@ -55,8 +55,8 @@ def work(sync: Sync, progress: Progress[Sync]) -> None:
     if area is None or not (area.postcodes or area.communes):
         raise CannotDo("no_places", _NO_PLACES)
     wanted = Wanted(frozenset(area.postcodes), frozenset(area.communes))
-    with tempfile.TemporaryDirectory(prefix="carillon-sync-") as folder:
-        _Run(sync, progress, wanted, Path(folder)).go(Perimeter(area.perimeter))
+    with working_folder() as folder:
+        _Run(sync, progress, wanted, folder).go(Perimeter(area.perimeter))
 
 
 @dataclass(slots=True)
