@@ -24,6 +24,8 @@ from tasks.storage.limiting import copy
 
 #: Files on their way in; no key begins with a dot.
 _ARRIVING: Final = ".arriving"
+#: So many times in a row a folder may be removed while a file is about to get into it.
+_RACES_MAX: Final = 20
 
 
 class LocalStorage:
@@ -46,9 +48,7 @@ class LocalStorage:
             coming = self._arriving / secrets.token_hex(16)
             try:
                 stored = _write(coming, stream, limit)
-                target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                coming.replace(target)
-                _force_names(target.parent)
+                _move_in(coming, target)
             finally:
                 coming.unlink(missing_ok=True)
         return stored
@@ -56,16 +56,14 @@ class LocalStorage:
     @contextmanager
     def open(self, key: str) -> Iterator[BinaryIO]:
         """Read a file from its start."""
-        with self.at_hand(key) as path, path.open("rb") as stream:
+        with self._opened(key) as stream:
             yield stream
 
     @contextmanager
     def at_hand(self, key: str) -> Iterator[Path]:
         """Give the file itself."""
-        path = self._path(key)
-        if not path.is_file():
-            raise FileMissing(key)
-        yield path
+        with self._opened(key):
+            yield self._path(key)
 
     def size(self, key: str) -> int | None:
         """Return how many bytes a file has; ``None``: there is none."""
@@ -109,6 +107,14 @@ class LocalStorage:
                     if path.stat().st_mtime < before:
                         path.unlink()
 
+    def _opened(self, key: str) -> BinaryIO:
+        """Open a file; somebody may be removing it at this moment."""
+        with _as_failures():
+            try:
+                return self._path(key).open("rb")
+            except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+                raise FileMissing(key) from None
+
     def _path(self, key: str) -> Path:
         return self._folder / checked(key)
 
@@ -119,6 +125,19 @@ def _write(path: Path, stream: BinaryIO, limit: int) -> Stored:
         file.flush()
         os.fsync(file.fileno())
     return stored
+
+
+def _move_in(coming: Path, target: Path) -> None:
+    """Give a file its place; who removes the last one beside it removes the folder."""
+    for race in range(1, _RACES_MAX + 1):
+        try:
+            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            coming.replace(target)
+            break
+        except (FileExistsError, FileNotFoundError):  # it was there a moment ago
+            if race == _RACES_MAX:
+                raise
+    _force_names(target.parent)
 
 
 def _force_names(folder: Path) -> None:

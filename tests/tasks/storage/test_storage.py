@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 from collections.abc import Iterator
@@ -162,6 +163,41 @@ def test_a_folder_that_cannot_be_used_is_a_failure(tmp_path: Path) -> None:
     (tmp_path / "files").touch()
     with pytest.raises(StorageFailed, match="cannot be used"):
         put(LocalStorage(tmp_path / "files"), KEY, b"x")
+
+
+def test_who_empties_a_folder_keeps_no_file_from_getting_into_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage, move, emptied = LocalStorage(tmp_path / "files"), Path.replace, []
+
+    def after_another(coming: Path, target: Path) -> Path:
+        if not emptied:  # somebody removes the last other file at this moment
+            target.parent.rmdir()
+            emptied.append(target.parent)
+        return move(coming, target)
+
+    monkeypatch.setattr(Path, "replace", after_another)
+    put(storage, KEY, b"x")
+    assert emptied
+    assert storage.size(KEY) == 1
+
+
+def test_a_file_that_cannot_be_read_is_missing_or_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage = LocalStorage(tmp_path / "files")
+    put(storage, KEY, b"x")
+
+    def refused(*_told: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refused)
+    for look in (storage.open, storage.at_hand):
+        with pytest.raises(StorageFailed, match="denied"), look(KEY):
+            pass
+    monkeypatch.undo()
+    with pytest.raises(FileMissing), storage.open(KEY[: -len("/a.pdf")]):
+        pass
 
 
 def test_files_of_the_folder_are_for_nobody_else(tmp_path: Path) -> None:
