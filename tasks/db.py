@@ -28,6 +28,7 @@ from tasks.errors import NotFound, ScopeMissing
 from tasks.models.access import AuditEntry
 from tasks.models.base import OfCongregation
 from tasks.models.congregation import Congregation
+from tasks.saying import say
 
 #: Opens one transaction: commits at the end of the block, rolls back on an error.
 Begin = Callable[[], AbstractContextManager[Session]]
@@ -171,9 +172,8 @@ def congregation_id_of(engine: Engine, slug: str) -> UUID:
         reading(session)
         found = session.scalar(select(Congregation.id).where(Congregation.slug == slug))
     if found is None:
-        raise NotFound(
-            "unknown_congregation", f"There is no congregation {slug[:80]!r}."
-        )
+        told = say("There is no congregation “%(slug)s”.", slug=slug[:80])
+        raise NotFound("unknown_congregation", told)
     return found
 
 

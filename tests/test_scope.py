@@ -95,7 +95,7 @@ def test_a_congregation_is_found_by_its_short_name(engine: Engine) -> None:
 
     assert congregation_id_of(engine, "a") == a
     assert congregation_id_of(engine, "b") == b
-    with pytest.raises(NotFound, match="There is no congregation 'c'"):
+    with pytest.raises(NotFound, match="There is no congregation “c”"):
         congregation_id_of(engine, "c")
 
 

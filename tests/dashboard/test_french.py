@@ -261,7 +261,7 @@ def test_who_is_not_logged_in_reads_the_language_of_the_browser(
     assert "Rien ici" in client.get("/nowhere", headers=headers).text
     assert "Rechargez la page" in client.post("/login", headers=headers).text
     # Programs read English, whatever they say they like.
-    assert "does not exist" in client.get("/api/v1/nowhere", headers=headers).text
+    assert "There is nothing" in client.get("/api/v1/nowhere", headers=headers).text
 
 
 def test_forms_and_the_login_extension_speak_french(
