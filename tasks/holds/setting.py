@@ -54,7 +54,9 @@ def hold(
     _refuse_end(until, now)
     if _same(session, what, now) is not None:
         told = say(
-            "%(what)s is held already; see the list.", what=_in_words(what, name)
+            "This is held already: %(what)s. Lift that hold first, or wait for its "
+            "end.",
+            what=_in_words(what, name),
         )
         raise Conflict("held_already", told)
     row = Hold(

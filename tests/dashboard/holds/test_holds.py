@@ -99,7 +99,7 @@ def test_a_rule_is_held_from_its_own_page(
     assert "Mails of the rule “Welcome”" in _text(as_operator, answer.location)
     again = as_operator.post("/holds/", data=form | {"channel": "email", "end": ""})
     assert again.status_code == 422
-    assert "is held already" in again.get_data(as_text=True)
+    assert "This is held already: " in again.get_data(as_text=True)
 
 
 @pytest.mark.parametrize(
