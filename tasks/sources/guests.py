@@ -116,7 +116,7 @@ class _Known:
     ) -> _Known:
         ids = {_id_of(podcast_id, row.values) for row in given}
         found = by_key(session, EpisodeGuest, {(congregation_id, each) for each in ids})
-        emails = {row.values["email"].lower() for row in given if "email" in row.values}
+        emails = {_address(row.values) for row in given if "email" in row.values}
         by_email: dict[str, EpisodeGuest] = {}
         for some in chunks(sorted(emails)):
             statement = select(EpisodeGuest).where(
@@ -132,7 +132,7 @@ class _Known:
         """Return the guest that a row means; ``None``: nobody who is known."""
         found = self.by_id.get(_id_of(self.podcast_id, values))
         if found is None and "id" not in values and "email" in values:
-            found = self.by_email.get(values["email"].lower())
+            found = self.by_email.get(_address(values))
         return found
 
 
@@ -185,6 +185,15 @@ def _id_of(podcast_id: str, values: Mapping[str, str]) -> str:
     """Return the guest's id: the file's, else one made of the address or the name."""
     if "id" in values:
         return values["id"]
-    who = values.get("email", values.get("name", "")).lower()
+    who = _address(values) if "email" in values else values.get("name", "").lower()
     told = f"{podcast_id}\n{who}".encode()
     return f"csv:{hashlib.sha256(told).hexdigest()[:40]}"
+
+
+def _address(values: Mapping[str, str]) -> str:
+    """Return a row's address as addresses are compared: one spelling, small letters."""
+    given = values["email"]
+    try:
+        return fields.email(given, "email").lower()
+    except InvalidInput:
+        return given.lower()  # ``_checked`` says what is wrong
