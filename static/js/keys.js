@@ -85,9 +85,14 @@
     const link = event.target.closest?.(`main ${LINK}[id]`);
     if (link) sessionStorage.setItem(PLACE, link.id);
   });
+  /* Who came to a row from elsewhere and goes up finds it in its list all the same. */
+  function rowOfBefore() {
+    const before = document.referrer && new URL(document.referrer);
+    return before && before.origin === location.origin ? rows().map(linkOf).find((link) => link.pathname === before.pathname) : null;
+  }
   /* At once, not when the last picture is there: one that hangs would leave them nowhere. */
   function comeBack() {
-    const left = document.getElementById(sessionStorage.getItem(PLACE));
+    const left = document.getElementById(sessionStorage.getItem(PLACE)) || rowOfBefore();
     if (left && document.activeElement === document.body) reach(left);
   }
   const [visit] = performance.getEntriesByType("navigation");

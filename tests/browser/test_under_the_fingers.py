@@ -55,6 +55,66 @@ def hears(page: Page) -> None:
     expect(page.get_by_role("button", name="Keys")).to_be_visible()
 
 
+#: The id of the row that has the focus.
+_ROW = "document.activeElement.closest('tbody tr')?.id"
+
+
+def _failed(page: Page) -> str:
+    """Open the list of what failed, go to its second row, and return its id."""
+    page.goto("/executions/?state=failed")
+    keys(page, "j", "j")
+    return str(page.evaluate(_ROW))
+
+
+def test_a_button_pressed_in_a_row_leaves_one_at_the_row(page: Page) -> None:
+    pressed = _failed(page)
+    beside = page.locator(f"#{pressed} + tr").get_attribute("id")
+    retry = page.locator(f"#{pressed}").get_by_role("button", name="Retry")
+    while not retry.evaluate("node => node === document.activeElement"):
+        keys(page, "Tab")
+    keys(page, "Enter")
+    expect(page.locator("#notices")).to_contain_text("Queued for another try.")
+    hears(page)
+
+    # It failed again already, or it is not in this list any more.
+    assert page.evaluate(_ROW) in {pressed, beside}
+
+
+def test_a_button_pressed_elsewhere_leads_to_what_is_said_of_it(page: Page) -> None:
+    _failed(page)
+    keys(page, "Enter")
+    expect(page.locator("#execution-detail")).to_be_visible()
+    hears(page)
+    keys(page, "Tab", "Enter")  # past the menu
+    retry = page.get_by_role("button", name="Retry", exact=True)
+    while not retry.evaluate("node => node === document.activeElement"):
+        keys(page, "Tab")
+    keys(page, "Enter")
+
+    said = page.locator("#notices .notice")
+    expect(said).to_be_focused()
+    expect(said).to_have_css("outline-style", "solid")
+    page.goto("/executions/?state=failed")  # a press of a mouse moves nothing
+    page.locator("#executions").get_by_role("button", name="Retry").first.click()
+    expect(said).to_be_visible()
+    expect(page.locator("body")).to_be_focused()
+
+
+def test_who_came_from_elsewhere_goes_up_to_the_row(page: Page) -> None:
+    page.goto("/")
+    first = page.locator("#what-fails a").first
+    address = first.get_attribute("href")
+    while not first.evaluate("node => node === document.activeElement"):
+        keys(page, "j")
+    keys(page, "Enter")
+    page.wait_for_url(f"**{address}")
+    hears(page)
+    keys(page, "u")
+    page.wait_for_url("**/failures/")
+
+    expect(page.locator(f'#failures a[href="{address}"]')).to_be_focused()
+
+
 def test_the_morning_round_needs_no_mouse(page: Page) -> None:
     page.goto("/")
     keys(page, "?")
