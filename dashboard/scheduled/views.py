@@ -85,7 +85,10 @@ def cancel(job_id: UUID) -> ResponseReturnValue:
     except Conflict as refused:
         return _refused(refused, job_id)
     if answer is Answer.DONE:
-        flash(say("Cancelled. It will not happen."), "success")
+        flash(
+            say("Cancelled. It will not happen; Undo is on its page for 10 minutes."),
+            "success",
+        )
     else:
         flash(say("It was cancelled already."), "info")
     db.session.commit()

@@ -226,7 +226,7 @@ def test_one_job_is_cancelled_and_says_by_whom(
     as_operator: FlaskClient, add: Callable[..., UUID], sqlite_engine: Engine
 ) -> None:
     id_ = add()
-    for sentence in ("It will not happen.", "It was cancelled already."):
+    for sentence in ("It will not happen; Undo", "It was cancelled already."):
         answer = as_operator.post(f"/scheduled/{id_}/cancel", follow_redirects=True)
         assert sentence in answer.text
     assert _job(sqlite_engine, id_).reason == Reason.OPERATOR
