@@ -7,12 +7,14 @@ from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, String, Uuid, func, select, tuple_
 from sqlalchemy.orm import Session
 
+from tasks.arrays import array, values_of
 from tasks.automation.candidates import Candidate, action_of, noted_recipient
 from tasks.automation.records import chunks
-from tasks.bulk import given, is_among, is_postgres
+from tasks.bulk import is_postgres
+from tasks.lookups import is_among_keys, packed
 from tasks.models.suppression import (
     STOPS_EVERYTHING,
     Suppression,
@@ -25,6 +27,7 @@ _MAIL: Final = "email"
 #: Settings of an execution's step, or ``None``; asked for few rows only.
 SettingsOf = Callable[[Candidate], Mapping[str, Any] | None]
 _Address = tuple[UUID, str]  # congregation, normalised address
+_KEY: Final = (Suppression.congregation_id, Suppression.address)
 
 
 def suppressed(
@@ -74,28 +77,34 @@ def reasons_of(
     """Return why addresses get no mails: a congregation and a normalised address."""
     found: dict[_Address, SuppressionReason] = {}
     for chunk in chunks(sorted(set(wanted))):
-        congregations = sorted({congregation for congregation, _ in chunk})
-        addresses = [address for _, address in chunk]
-        sets = {
-            "congregations": given(session, Suppression.congregation_id, congregations),
-            "addresses": given(session, Suppression.address, addresses),
-        }
-        rows = session.execute(_reasons(is_postgres(session)), sets)
+        rows = session.execute(_reasons(is_postgres(session)), _sets(session, chunk))
         found.update({(row[0], row[1]): row[2] for row in rows})
     return found
+
+
+def _sets(session: Session, wanted: Sequence[_Address]) -> dict[str, Any]:
+    """Return the parameters of ``_reasons``."""
+    if not is_postgres(session):
+        return {"pairs": packed(_KEY, wanted)}
+    congregations, addresses = zip(*wanted, strict=True)
+    return {
+        "congregations": values_of(Uuid(), congregations),
+        "addresses": list(addresses),
+    }
 
 
 @lru_cache
 def _reasons(
     takes_arrays: bool,  # a key of the cache
 ) -> Select[UUID, str, SuppressionReason]:
-    of = is_among(
-        Suppression.congregation_id, "congregations", takes_arrays=takes_arrays
+    # In pairs, as the key has them: PostgreSQL would compare all that a congregation
+    # has on a young list with each address.
+    arrays = (array("congregations", Uuid()), array("addresses", String()))
+    pairs = select(*(func.unnest(each) for each in arrays))
+    is_meant = (
+        tuple_(*_KEY).in_(pairs) if takes_arrays else is_among_keys(_KEY, "pairs")
     )
-    return select(
-        Suppression.congregation_id, Suppression.address, Suppression.reason
-    ).where(
+    return select(*_KEY, Suppression.reason).where(
         Suppression.agent == "",  # one agent's suppression stops no rule
-        of,
-        is_among(Suppression.address, "addresses", takes_arrays=takes_arrays),
+        is_meant,
     )

@@ -11,12 +11,11 @@ from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy import Select, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from tasks.arrays import array, values_of
 from tasks.automation.records import chunks
-from tasks.bulk import among, is_postgres
+from tasks.bulk import among_rows
 from tasks.models.base import Json
 from tasks.models.contact import Contact
 from tasks.models.engagement import Agent, Engagement
@@ -58,7 +57,7 @@ def known_contacts(
     for chunk in chunks(sorted(addresses)):
         statement = select(*columns).where(
             Contact.congregation_id == congregation_id,
-            among(session, Contact.address, chunk),
+            among_rows(session, Contact.address, chunk),
         )
         rows = session.execute(
             _locked(statement, Contact.address) if locked else statement
@@ -85,25 +84,13 @@ def known_engagements(
         statement = select(*columns).where(
             Engagement.congregation_id == agent.congregation_id,
             Engagement.agent_id == agent.id,
-            _with(session, chunk),
+            among_rows(session, Engagement.contact_id, chunk),
         )
         rows = session.execute(
             _locked(statement, Engagement.contact_id) if locked else statement
         )
         found.update({row.contact_id: KnownEngagement(*row) for row in rows})
     return found
-
-
-def _with(session: Session, contact_ids: Sequence[UUID]) -> ColumnElement[bool]:
-    """Return the condition that an engagement is with one of these contacts.
-
-    As rows: as an array PostgreSQL may read its text anew for each of an agent's rows.
-    """
-    column = Engagement.contact_id
-    if not is_postgres(session):
-        return column.in_(contact_ids)
-    given = array(None, column.type, values_of(column.type, contact_ids))
-    return column.in_(select(func.unnest(given)))
 
 
 def _locked(statement: _Rows, by: InstrumentedAttribute[Any]) -> _Rows:

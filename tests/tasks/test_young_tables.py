@@ -1,0 +1,85 @@
+"""Many rows looked up by their keys in a table of which PostgreSQL knows nothing yet.
+
+It may read all of such a table, or all of a congregation's; what it must not do is
+compare each of these rows with each key.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, event, insert
+from sqlalchemy.orm import Session
+
+from tasks.automation.suppressed import reasons_of
+from tasks.models import Contact, ContactSource, Suppression, SuppressionReason, new_id
+from tasks.outreach.known import known_contacts
+from tests.support import factories
+from tests.support.factories import NOW
+
+ADDRESSES = [f"guest-{n:04}@example.org" for n in range(1_000)]
+
+
+@pytest.fixture
+def session(postgres_engine: Engine) -> Iterator[Session]:
+    with Session(postgres_engine) as made:
+        yield made
+
+
+@contextmanager
+def plans(session: Session) -> Iterator[list[str]]:
+    """Collect the plans of all that is asked within the block."""
+    found: list[str] = []
+
+    def explain(_connection: Any, cursor: Any, sql: str, given: Any, *_: Any) -> None:
+        cursor.execute(f"EXPLAIN (FORMAT JSON) {sql}", given)
+        found.append(json.dumps(cursor.fetchone()[0]))
+
+    engine = session.get_bind()
+    event.listen(engine, "before_cursor_execute", explain)
+    try:
+        yield found
+    finally:
+        event.remove(engine, "before_cursor_execute", explain)
+
+
+def test_suppressed_addresses_are_found_by_their_key(session: Session) -> None:
+    of = factories.congregation(session)
+    common = {
+        "congregation_id": of,
+        "agent": "",
+        "reason": SuppressionReason.ASKED,
+        "note": "",
+        "created_by": "ada",
+        "created_at": NOW,
+    }
+    rows = [common | {"id": new_id(), "address": each} for each in ADDRESSES]
+    session.execute(insert(Suppression), rows)
+    wanted = [(of, each) for each in ADDRESSES[:500]]
+    with plans(session) as found:
+        assert len(reasons_of(session, wanted)) == len(wanted)
+    assert found
+    assert [plan for plan in found if "= ANY" in plan] == []
+
+
+def test_known_contacts_are_found_by_their_key(session: Session) -> None:
+    of = factories.congregation(session)
+    common = {
+        "congregation_id": of,
+        "display_name": "",
+        "details": {},
+        "source": ContactSource.IMPORT,
+        "version": 1,
+        "created_at": NOW,
+        "updated_at": NOW,
+    }
+    rows = [common | {"id": new_id(), "address": each} for each in ADDRESSES]
+    session.execute(insert(Contact), rows)
+    with plans(session) as found:
+        assert len(known_contacts(session, of, ADDRESSES[:500])) == 500
+    assert found
+    assert [plan for plan in found if "= ANY" in plan] == []
