@@ -155,7 +155,7 @@ def test_a_rule_that_is_off_says_what_still_waits(
         factories.job(session, rule)
         path = f"/rules/{rule.id}"
 
-    assert "1 scheduled job and 0 executions still wait" in words(as_operator.get(path))
+    assert "Still waiting: 1 scheduled job. While" in words(as_operator.get(path))
 
 
 def test_deleting_says_before_and_after_what_it_cancels(
