@@ -20,6 +20,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from tasks.outbound.mailboxes import one_spelling
+
 _INSTANT_EXAMPLE: Final = "2026-03-10T14:00:00+01:00"
 _YEARS: Final = range(2000, 2200)
 _ID_MAX: Final = 64
@@ -113,7 +115,7 @@ def _timezones() -> frozenset[str]:
 def _email(value: str) -> str:
     try:
         # Whether an address can be reached shows when something is sent to it.
-        return validate_email(value, check_deliverability=False).normalized
+        return one_spelling(validate_email(value, check_deliverability=False))
     except EmailNotValidError as error:
         raise refusal(
             "email_invalid", f"must be one e-mail address. {error}"

@@ -12,6 +12,7 @@ from email_validator import EmailNotValidError, validate_email
 from tasks.automation.checks import checked_id, checked_instant, checked_timezone
 from tasks.errors import InvalidInput
 from tasks.outbound.mailbox_words import why_no_address
+from tasks.outbound.mailboxes import one_spelling
 from tasks.saying import say
 
 #: Checks one value and returns it as it is stored; the second argument is its name.
@@ -87,7 +88,7 @@ def required(check: Check) -> Check:
 def email(value: object, field: str) -> str:
     """Check one e-mail address, without asking the network."""
     try:
-        address: str = validate_email(str(value), check_deliverability=False).normalized
+        return one_spelling(validate_email(str(value), check_deliverability=False))
     except EmailNotValidError as error:
         problem = say(
             "%(field)s must be one e-mail address: %(error)s",
@@ -95,7 +96,6 @@ def email(value: object, field: str) -> str:
             error=why_no_address(error),
         )
         raise InvalidInput("bad_email", problem, field=field) from error
-    return address
 
 
 def url(value: object, field: str) -> str:

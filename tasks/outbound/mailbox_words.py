@@ -50,6 +50,8 @@ _TOO_LONG: Final = (
     mark("The email address is too long after the @-sign %(found)s"),
     mark("The email address is too long %(found)s"),
 )
+#: How much too long it is was told in a way that we do not know.
+_SIMPLY_TOO_LONG: Final = mark("The email address is too long.")
 _N_TOO_MANY: Final = re.compile(r"\((\d+) characters? too many\)\.")
 
 
@@ -75,4 +77,6 @@ def _too_long(message: str) -> str | None:
                 n, "(%(n)s character too many).", "(%(n)s characters too many)."
             )
             return say(text, found=found)
+    if message.startswith(_SIMPLY_TOO_LONG.removesuffix(".")):
+        return say(_SIMPLY_TOO_LONG)
     return None

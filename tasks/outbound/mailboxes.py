@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from email_validator import EmailNotValidError, validate_email
+from email_validator import EmailNotValidError, ValidatedEmail, validate_email
 
 from tasks.outbound.mailbox_words import why_no_address
 from tasks.saying import say
@@ -58,6 +58,14 @@ def read_address(text: str) -> str:
             "This is not an e-mail address: %(error)s", error=why_no_address(error)
         )
         raise BadAddress(told) from error
+    return one_spelling(read)
+
+
+def one_spelling(read: ValidatedEmail) -> str:
+    """Return an address as it is kept: its domain in ASCII, so that equal ones are one.
+
+    Its length in this spelling was checked with the others.
+    """
     return f"{read.local_part}@{read.ascii_domain}"
 
 

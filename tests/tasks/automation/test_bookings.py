@@ -259,6 +259,16 @@ def test_values_that_cannot_be_accepted_are_refused(
     assert not world.all(Booking)
 
 
+@pytest.mark.parametrize(
+    "given", ["jörg@bücher.example", "jo\u0308rg@xn--bcher-kva.example"]
+)
+def test_an_address_is_kept_in_one_spelling(world: World, given: str) -> None:
+    _save(world, podcast_id="show", start_time=START, guest_email=given)
+
+    (row,) = world.all(Booking)
+    assert row.guest_email == "jörg@xn--bcher-kva.example"
+
+
 def test_a_booking_cannot_move_to_another_podcast(world: World) -> None:
     world.booking()
     with pytest.raises(Conflict) as caught:

@@ -30,6 +30,7 @@ from tasks.saying import language
         ("a@" + "x" * 251 + ".org", "at most 254"),
         ("zo\u200bë@example.org", "control characters"),
         ("ö" * 65 + "@example.org", "not an e-mail address"),
+        ("ö" * 64 + "@" + "ü." * 24 + "example", "not an e-mail address"),
         ("a@localhost", "not an e-mail address"),
     ],
 )
@@ -76,6 +77,7 @@ def test_addresses_are_compared_in_one_spelling(text: str) -> None:
         ("a..b@example.org", "elle ne peut pas avoir deux points de suite."),
         ("a b@example.org", "non valables\u00a0: SPACE."),
         ("x" * 65 + "@example.org", "avant le signe @ (1 caractère de trop)."),
+        ("ö" * 64 + "@" + "ü." * 24 + "example", "elle est trop longue."),
     ],
 )
 def test_what_the_library_says_is_said_in_the_present_language(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tasks.automation.episodes import save_guest
 from tasks.db import Begin
-from tasks.models import EpisodeGuest
 from tasks.sources.guest_tables import GuestRow
 from tasks.sources.guests import LineOutcome, carry_out, plan
 from tests.support import factories
@@ -28,12 +28,7 @@ def test_an_address_in_another_spelling_is_the_same_guest(
 ) -> None:
     with begin() as session:
         here = factories.congregation(session)
-        session.add(
-            EpisodeGuest(
-                congregation_id=here, id="g", podcast_id="show", name="A", email=known
-            )
-        )
-        session.flush()
+        save_guest(session, here, "g", podcast_id="show", name="A", email=known)
         rows = [GuestRow(2, {"name": "Ada", "email": told})]
         (line,) = plan(session, here, "show", rows, merge=True)
 

@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
+from tasks.automation.episodes import save_guest
 from tasks.congregation.retention.anonymising import anonymise
 from tasks.congregation.retention.holding import end_hold, hold
 from tasks.congregation.retention.ledger import reapply
@@ -31,8 +32,10 @@ from tasks.models import (
     Group,
     Member,
     Suppression,
+    SuppressionReason,
     new_id,
 )
+from tasks.operations.suppressions import suppress
 from tests.support import factories, people_rows, territory_rows
 from tests.support.factories import NOW
 from tests.support.people_rows import CLERK, Whole
@@ -170,6 +173,17 @@ def test_who_is_a_contact_too_stays_suppressed_there(
     with begin() as session:
         kept = session.scalars(select(Suppression.address)).all()
         assert kept == ["eleonore.qw@example.org"]
+
+
+def test_who_is_a_guest_too_stays_suppressed_there(begin: Begin, tenant: UUID) -> None:
+    given, kept = "Zoe@bücher.example", "zoe@xn--bcher-kva.example"
+    with begin() as session:
+        member = people_rows.left(session, tenant, LEFT, email=kept)
+        save_guest(session, tenant, "g", podcast_id="show", name="Z", email=given)
+        suppress(session, tenant, given, SuppressionReason.ASKED, CLERK, now=NOW)
+    erase(begin, member)
+    with begin() as session:
+        assert session.scalars(select(Suppression.address)).all() == [kept]
 
 
 def test_it_is_refused_while_a_group_or_a_hold_needs_the_member(
