@@ -15,9 +15,11 @@ from sqlalchemy.engine import URL
 from dashboard.app import create_app
 from dashboard.extensions import db
 from tasks import migrations
+from tasks.automation import actions
 from tasks.config import Config
 from tasks.db import make_engine, sessions
 from tasks.operations.audit import SYSTEM
+from tasks.operations.lane_starts import startable
 from tasks.operations.tokens import SCOPES, create_token
 from tests.support import factories
 from tests.support.hook_sink import HookSink
@@ -94,3 +96,6 @@ def installation(stack: tuple[URL, str], tmp_path: Path) -> Iterator[Installatio
         with app.app_context():
             db.session.remove()
             db.engine.dispose()
+    # What may be called is said once for a process; others allow less.
+    plain = Config.from_environ(environment(tmp_path))
+    actions.configure(plain, startable())

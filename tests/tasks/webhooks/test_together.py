@@ -118,12 +118,18 @@ def waits_in_line(engine: Engine) -> threading.Event:
     """Return what is set when another thread is about to wait for our claim."""
     ours, waits = threading.get_ident(), threading.Event()
 
-    def note(_c: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        is_line = statement.startswith("BEGIN") or "pg_advisory_xact_lock" in statement
+    def note(is_line: bool) -> None:
         if is_line and threading.get_ident() != ours:
             waits.set()
 
-    event.listen(engine, "before_cursor_execute", note)
+    def begins(_connection: Any) -> None:
+        note(engine.dialect.name == "sqlite")  # where beginning is the waiting
+
+    def asks(_c: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        note("pg_advisory_xact_lock" in statement)
+
+    event.listen(engine, "begin", begins, insert=True)
+    event.listen(engine, "before_cursor_execute", asks)
     return waits
 
 
