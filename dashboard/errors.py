@@ -10,7 +10,12 @@ from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 from gunicorn.http.errors import NoMoreData, ParseException
 from sqlalchemy.exc import OperationalError
-from werkzeug.exceptions import BadRequest, HTTPException, SecurityError
+from werkzeug.exceptions import (
+    BadRequest,
+    HTTPException,
+    InternalServerError,
+    SecurityError,
+)
 
 from dashboard import languages
 from dashboard.api.errors import error_answer, on_http_error
@@ -69,6 +74,10 @@ _WITH_SENTENCE: Final = frozenset({403, 409, 429})
 def _on_http_error(error: HTTPException) -> ResponseReturnValue:
     if error.response is not None:
         return error.response
+    if isinstance(error, InternalServerError) and isinstance(
+        error.original_exception, OperationalError
+    ):  # it happened when the answer was there, as the session was saved
+        return _on_database_error(error.original_exception)
     if isinstance(error, SecurityError):
         return _on_foreign_host(error)
     if _is_of_api():

@@ -46,7 +46,7 @@ class ServerSession(CallbackDict[str, Any], SessionMixin):
         self.row = row  # None: it is not in the database yet
         self.ended: str | None = None  # digest of the row that this one replaces
         self.operator_id: UUID | None = row.operator_id if row else None
-        self.error: OperationalError | None = None  # it could not be loaded
+        self.error: OperationalError | None = None  # it could not be loaded, or saved
 
     def renew(self, operator_id: UUID | None) -> None:
         """Go on under a new cookie; the old one is worth nothing from then on."""
@@ -105,8 +105,12 @@ class DatabaseSessions(SessionInterface):
         # What a view left uncommitted is not wanted, and would hold SQLite's only
         # write lock while the lines below wait for it.
         db.session.rollback()
-        with Session(db.engine) as writer, writer.begin():
-            cookie = _write(writer, session, now)
+        try:
+            with Session(db.engine) as writer, writer.begin():
+                cookie = _write(writer, session, now)
+        except OperationalError as error:
+            session.error = error  # the page that says so is not to try it again
+            raise
         if cookie is not None:
             self._give(app, response, cookie)
         elif session.row is None:

@@ -109,6 +109,21 @@ def test_without_the_database_there_is_still_a_page(
     assert "database does not answer" in answer.get_data(as_text=True)
 
 
+def test_without_the_database_a_page_that_begins_a_session_says_so_as_well(
+    sqlite_engine: Engine, app: Flask, client: Browser
+) -> None:
+    app.testing = False
+    with sqlite_engine.begin() as connection:
+        connection.execute(text("DROP TABLE operator_sessions"))
+
+    answer = client.get("/login")
+
+    assert answer.status_code == 503
+    assert "database does not answer" in answer.get_data(as_text=True)
+    assert answer.headers["Retry-After"] == "10"
+    assert "X-Request-ID" in answer.headers
+
+
 def test_the_health_check_asks_the_database(client: Browser) -> None:
     answer = client.get("/healthz")
 
