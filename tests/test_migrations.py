@@ -81,12 +81,15 @@ def test_several_processes_may_migrate_at_once(empty: Engine) -> None:
 
 
 def test_a_database_of_a_newer_version_is_left_alone(empty: Engine) -> None:
+    assert migrations.is_behind(empty)
     migrations.upgrade(empty)
+    assert not migrations.is_behind(empty)
     with empty.begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     with pytest.raises(migrations.SchemaIsNewer, match="9999"):
         migrations.upgrade(empty)
     assert not migrations.is_current(empty)
+    assert not migrations.is_behind(empty)
 
 
 def test_rows_without_the_row_they_refer_to_stop_a_migration(sqlite_url: URL) -> None:

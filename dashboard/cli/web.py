@@ -10,13 +10,16 @@ import click
 from flask import Flask
 from gunicorn.app.base import BaseApplication
 from gunicorn.workers.base import Worker
+from sqlalchemy.exc import OperationalError
 
 from dashboard.app import create_app
 from dashboard.cli.lifeline import hold_lifeline, lifeline_option
 from dashboard.cli.logs import configure_logging
 from dashboard.cli.settings import read_config, refuse_taken_port
-from tasks import heap, queue
+from tasks import heap, migrations, queue
 from tasks.config import Config
+from tasks.db import make_engine
+from tasks.errors import EngineError
 
 logger = logging.getLogger(__name__)
 
@@ -77,6 +80,24 @@ def _begin_with_lifeline(worker: Worker) -> None:
     hold_lifeline(worker.ppid)
 
 
+def _refuse_old_database(config: Config) -> None:
+    """Stop where migrating was forgotten: each page would call it a fault of ours.
+
+    Raises:
+        EngineError: steps are missing.
+    """
+    engine = make_engine(config.database_url)
+    try:
+        if migrations.is_behind(engine):
+            raise EngineError(
+                "The database lacks steps of this version. Run: carillon migrate"
+            )
+    except OperationalError:
+        logger.warning("web.database_away")  # it may come; pages say so until then
+    finally:
+        engine.dispose()
+
+
 @click.command()
 @lifeline_option
 def web(lifeline: bool) -> None:
@@ -84,5 +105,6 @@ def web(lifeline: bool) -> None:
     configure_logging()
     config = read_config()
     refuse_taken_port("PORT", config.web_host, config.web_port)
+    _refuse_old_database(config)
     queue.configure(config)
     Server(config, has_lifeline=lifeline).run()

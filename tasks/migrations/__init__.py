@@ -61,6 +61,15 @@ def is_current(engine: Engine) -> bool:
         return set(MigrationContext.configure(connection).get_current_heads()) == heads
 
 
+def is_behind(engine: Engine) -> bool:
+    """Whether steps of this version are missing; a newer database lacks none."""
+    scripts = ScriptDirectory.from_config(alembic_config())
+    known = {script.revision for script in scripts.walk_revisions()}
+    with engine.connect() as connection:
+        found = set(MigrationContext.configure(connection).get_current_heads())
+    return found <= known and found != set(scripts.get_heads())
+
+
 def _refuse_newer(connection: Connection, scripts: ScriptDirectory) -> None:
     known = {script.revision for script in scripts.walk_revisions()}
     found = set(MigrationContext.configure(connection).get_current_heads())

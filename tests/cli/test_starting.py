@@ -68,3 +68,13 @@ def test_a_database_that_does_not_answer_is_a_sentence(environ: dict[str, str]) 
     assert result.exit_code == 1
     assert result.stderr.startswith("carillon: The database at postgresql")
     assert "carillon doctor" in result.stderr
+
+
+def test_the_console_does_not_start_where_migrating_was_forgotten(
+    environ: dict[str, str],
+) -> None:
+    result = carillon(environ, "web")
+    assert result.exit_code == 1
+    assert result.stderr == (
+        "carillon: The database lacks steps of this version. Run: carillon migrate\n"
+    )
