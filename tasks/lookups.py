@@ -2,6 +2,7 @@
 
 SQLite reads the whole table for ``(a, b) IN ((1, 2), (3, 4))``, however large it is and
 whatever indexes it has: only a SELECT on the right side is looked up row by row.
+PostgreSQL compares such a list with whatever it reads of a young table.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.orm import InstrumentedAttribute, Session
 from sqlalchemy.types import TypeEngine
 
+from tasks.arrays import array, values_of
+
 Columns = Sequence[ColumnElement[Any] | InstrumentedAttribute[Any]]
 Key = Sequence[Any]
 _SQLITE: Final = sqlite.dialect()
@@ -36,8 +39,21 @@ def among_keys(
     """Return the condition that the columns have the values of one of ``keys``."""
     named = tuple_(*columns)
     if session.get_bind().dialect.name != "sqlite":
-        return named.in_([tuple(key) for key in keys])
+        return named.in_(_side_by_side(columns, keys))
     return named.in_(_given(bindparam(None, packed(columns, keys), Text), len(columns)))
+
+
+def _side_by_side(columns: Columns, keys: Sequence[Key]) -> Select[*tuple[Any, ...]]:
+    """Return keys as rows for PostgreSQL, which compares a list with each row it reads.
+
+    So the statement is the same for any number of keys, too.
+    """
+    values = list(zip(*keys, strict=True)) or [()] * len(columns)
+    each = (
+        func.unnest(array(None, column.type, values_of(column.type, some)))
+        for column, some in zip(columns, values, strict=True)
+    )
+    return select(*each)
 
 
 def is_among_keys(columns: Columns, name: str) -> ColumnElement[bool]:

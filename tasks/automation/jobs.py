@@ -12,7 +12,6 @@ from sqlalchemy import (
     ColumnElement,
     Result,
     and_,
-    insert,
     literal_column,
     select,
     text,
@@ -25,10 +24,12 @@ from tasks.automation.keys import Ids
 from tasks.automation.planner import Existing, Subject, Wanted
 from tasks.automation.records import chunks, load_records
 from tasks.automation.upsert import insert_new
+from tasks.bulk import among_rows, insert_many
 from tasks.models.reason import Reason
 from tasks.models.scheduled_job import JobContext, JobState, ScheduledJob
 
 _IS_PENDING: Final = text("state = 'pending'")
+_CONTEXTS: Final = JobContext.metadata.tables[JobContext.__tablename__]
 
 
 class Jobs:
@@ -66,7 +67,8 @@ def existing_jobs(
     for kind in ("booking", "episode", "podcast"):
         ids = sorted(name for what, name in places if what == kind and name)
         for chunk in chunks(ids):
-            about = and_(ScheduledJob.congregation_id == of, _about(kind, chunk))
+            named = _about(session, kind, chunk)
+            about = and_(ScheduledJob.congregation_id == of, named)
             if locks:
                 _lock_pending(session, about)
             found.update({job.id: job for job in _read(session, about)})
@@ -83,13 +85,13 @@ def _lock_pending(session: Session, about: ColumnElement[bool]) -> None:
     ).all()
 
 
-def _about(kind: str, ids: Sequence[str]) -> ColumnElement[bool]:
+def _about(session: Session, kind: str, ids: Sequence[str]) -> ColumnElement[bool]:
     if kind == "booking":
-        return ScheduledJob.booking_id.in_(ids)
+        return among_rows(session, ScheduledJob.booking_id, ids)
     if kind == "episode":
-        return ScheduledJob.episode_id.in_(ids)
+        return among_rows(session, ScheduledJob.episode_id, ids)
     return and_(
-        ScheduledJob.podcast_id.in_(ids),
+        among_rows(session, ScheduledJob.podcast_id, ids),
         ScheduledJob.booking_id.is_(None),
         ScheduledJob.episode_id.is_(None),
     )
@@ -157,8 +159,7 @@ def insert_jobs(
         }
         for job_id, case in cases.items()
     ]
-    if snapshots:
-        session.execute(insert(JobContext), snapshots)
+    insert_many(session, _CONTEXTS, snapshots)
     return born
 
 

@@ -100,9 +100,10 @@ def _reasons(
     # In pairs, as the key has them: PostgreSQL would compare all that a congregation
     # has on a young list with each address.
     arrays = (array("congregations", Uuid()), array("addresses", String()))
-    pairs = select(*(func.unnest(each) for each in arrays))
     is_meant = (
-        tuple_(*_KEY).in_(pairs) if takes_arrays else is_among_keys(_KEY, "pairs")
+        tuple_(*_KEY).in_(select(*(func.unnest(each) for each in arrays)))
+        if takes_arrays
+        else is_among_keys(_KEY, "pairs")
     )
     return select(*_KEY, Suppression.reason).where(
         Suppression.agent == "",  # one agent's suppression stops no rule

@@ -9,14 +9,27 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, event, insert
-from sqlalchemy.orm import Session
+from sqlalchemy import Engine, delete, event, insert, select
+from sqlalchemy.orm import Session, joinedload
 
+from tasks.automation.jobs import existing_jobs
+from tasks.automation.overdue import siblings
+from tasks.automation.plans import reconcile
+from tasks.automation.subjects import of_bookings
 from tasks.automation.suppressed import reasons_of
-from tasks.models import Contact, ContactSource, Suppression, SuppressionReason, new_id
+from tasks.models import (
+    Booking,
+    Contact,
+    ContactSource,
+    ScheduledJob,
+    Suppression,
+    SuppressionReason,
+    new_id,
+)
 from tasks.outreach.known import known_contacts
 from tests.support import factories
 from tests.support.factories import NOW
@@ -83,3 +96,26 @@ def test_known_contacts_are_found_by_their_key(session: Session) -> None:
         assert len(known_contacts(session, of, ADDRESSES[:500])) == 500
     assert found
     assert [plan for plan in found if "= ANY" in plan] == []
+
+
+def test_jobs_and_their_series_are_found_by_their_bookings(session: Session) -> None:
+    of = factories.congregation(session)
+    ids = [f"b{n}" for n in range(1_000)]
+    one = factories.booking(session, of)
+    session.expunge(one)
+    columns = Booking.__table__.columns
+    common = {each.key: getattr(one, each.key) for each in columns}
+    session.execute(delete(Booking))
+    session.execute(insert(Booking), [common | {"id": each} for each in ids])
+    rule = factories.reminder(session, of)
+    subjects = of_bookings(session, session.scalars(select(Booking)).all())
+    reconcile(session, subjects, now=NOW, rules=[rule])
+    jobs = session.scalars(
+        select(ScheduledJob).options(joinedload(ScheduledJob.rule)).limit(500)
+    ).all()
+    with plans(session) as found:
+        assert existing_jobs(session, subjects[:500])(subjects[0].ids)
+        siblings(session, jobs, NOW + timedelta(days=30))
+    assert len(found) == 3
+    lists = ("= ANY ('{b", "= 'b")  # each row compared with each of them
+    assert [plan for plan in found if any(each in plan for each in lists)] == []
