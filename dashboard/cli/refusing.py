@@ -7,6 +7,7 @@ requests; programs get what they can read.
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -45,7 +46,8 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         heard = _Heard(client)
         super().handle_error(req, heard, addr, exc)
         if heard.sent:
-            util.write_nonblock(client, _answer(int(heard.sent.split()[1])))
+            with suppress(OSError):  # who sent it need not wait for an answer
+                util.write_nonblock(client, _answer(int(heard.sent.split()[1])))
 
 
 def _answer(status: int) -> bytes:

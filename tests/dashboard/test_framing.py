@@ -120,3 +120,13 @@ def test_what_is_proper_is_answered(send: Send, bearer: str) -> None:
     request = HEAD + bearer + CHUNKED + "\r\n2\r\n{}\r\n0\r\n\r\n"
 
     assert send(request)[0] == 422
+
+
+def test_who_has_gone_is_not_answered(server: Server) -> None:
+    ours, theirs = socket.socketpair()
+    worker = Worker(1, 1, [], server, 5, server.cfg, Logger(server.cfg))
+    with ours, theirs, closing(worker.tmp):
+        ours.sendall(b"no http at all\r\n\r\n")
+        ours.close()
+        here = ("127.0.0.1", 1)
+        assert worker.handle(TConn(server.cfg, theirs, here, here)) is False
