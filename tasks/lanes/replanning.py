@@ -2,11 +2,13 @@
 
 Fed by ``tasks.automation.following`` and ``zone_moves``.  Shape: one transaction for
 each piece, so a worker that dies loses one piece's work and no job.  The rule is locked
-meanwhile: an operator who changes it again waits for one piece at most.
+meanwhile: an operator who changes it again waits for one piece at most.  What breaks
+stays open and comes last, so it holds up nobody else.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -40,7 +42,11 @@ def sweep(bench: Bench, limit: int) -> ReplanSweep:
 
     And as many of the congregation with another timezone that has.
     """
-    swept = _sweep_rules(bench, limit), _sweep_zones(bench, limit)
+    try:
+        of_rules = _sweep_rules(bench, limit)
+    finally:
+        of_zones = _sweep_zones(bench, limit)
+    swept = (of_rules, of_zones)
     return ReplanSweep(
         tuple(id_ for each in swept for id_ in each.continued),
         tuple(id_ for each in swept for id_ in each.finished),
@@ -57,10 +63,15 @@ def _sweep_rules(bench: Bench, limit: int) -> ReplanSweep:
         open_ = session.get(Replan, rule.id, populate_existing=True)
         if open_ is None:  # another worker has just finished it
             return ReplanSweep(is_full=True)
-        if _work(session, open_, rule, now=now, limit=limit):
+        is_over = _tried(
+            session, lambda: _work(session, open_, rule, now=now, limit=limit)
+        )
+        if is_over is True:
             session.delete(open_)
             return ReplanSweep(finished=(rule.id,), is_full=True)
         open_.touched_at = now  # the others' turn first
+    if isinstance(is_over, Exception):
+        raise is_over
     return ReplanSweep(continued=(rule.id,), is_full=True)
 
 
@@ -70,13 +81,23 @@ def _sweep_zones(bench: Bench, limit: int) -> ReplanSweep:
         move = _next_move(session)
         if move is None:
             return ReplanSweep()
-        done, is_over = work_off_zone(session, move, limit=limit)
-        _note(session, move, done.n_created + done.n_cancelled, now)
-        if is_over:
+        is_over = _tried(session, lambda: _work_zone(session, move, now, limit))
+        if is_over is True:
             session.delete(move)
             return ReplanSweep(finished=(move.congregation_id,), is_full=True)
         move.touched_at = now
+    if isinstance(is_over, Exception):
+        raise is_over
     return ReplanSweep(continued=(move.congregation_id,), is_full=True)
+
+
+def _tried(session: Session, work: Callable[[], bool]) -> bool | Exception:
+    """Do a piece; returns whether it was the last, or what broke: nothing was done."""
+    try:
+        with session.begin_nested():
+            return work()
+    except Exception as error:  # noqa: BLE001  # raised when the others' turn is noted
+        return error
 
 
 def backlog(session: Session, now: datetime) -> Backlog:
@@ -98,6 +119,13 @@ def _work(
     before = open_.n_created + open_.n_ended
     is_over = work_off(session, open_, rule, limit=limit)
     _note(session, open_, open_.n_created + open_.n_ended - before, now)
+    return is_over
+
+
+def _work_zone(session: Session, move: ZoneMove, now: datetime, limit: int) -> bool:
+    """Do the next piece and count its jobs; returns whether it was the last."""
+    done, is_over = work_off_zone(session, move, limit=limit)
+    _note(session, move, done.n_created + done.n_cancelled, now)
     return is_over
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import count
 from typing import Any
 from uuid import UUID
 
@@ -23,6 +25,7 @@ from tasks.models import (
     Rule,
     ScheduledJob,
 )
+from tasks.models.replan import ZoneMove
 from tasks.operations.audit import Actor
 from tasks.operations.rules import (
     RuleChange,
@@ -245,6 +248,43 @@ def test_two_rules_take_turns(make_session: Sessions) -> None:
     found = bench(make_session, lambda: LATER, FakePost())
     worked = [replanning.sweep(found, 2).continued for _ in range(2)]
     assert worked == [(rule.id,), (other.id,)]
+
+
+def test_a_rule_that_breaks_holds_up_nobody_else(
+    make_session: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = _planned(make_session, 5)
+    _edit(make_session, broken, offset_value=6)
+    with make_session.begin() as session:
+        sound = factories.reminder(session, broken.congregation_id)
+        for booking in session.scalars(select(Booking)).all():
+            factories.job(session, sound, booking_id=booking.id)
+        zone = ZoneMove(congregation_id=broken.congregation_id, podcast_id="")
+        zone.was, zone.since, zone.touched_at = "Europe/Paris", NOW, NOW
+        session.add(zone)
+    _edit(make_session, sound, now=LATER, offset_value=6)
+    work_off = replanning.work_off
+
+    def break_down(session: Session, open_: Replan, rule: Rule, *, limit: int) -> bool:
+        if rule.id == broken.id:
+            open_.n_created += 1  # which is undone
+            raise ZeroDivisionError
+        return work_off(session, open_, rule, limit=limit)
+
+    monkeypatch.setattr(replanning, "work_off", break_down)
+    minutes = count(1)
+    found = bench(
+        make_session, lambda: LATER + timedelta(minutes=next(minutes)), FakePost()
+    )
+    for _ in range(20):
+        with suppress(ZeroDivisionError):
+            replanning.sweep(found, 10)
+    with pytest.raises(ZeroDivisionError):
+        replanning.sweep(found, 10)
+    with make_session() as session:
+        left = session.scalars(select(Replan)).all()
+        assert [(each.rule_id, each.n_created) for each in left] == [(broken.id, 0)]
+        assert session.scalars(select(ZoneMove)).all() == []
 
 
 def test_nothing_open_is_nothing_to_do(make_session: Sessions) -> None:
