@@ -21,6 +21,7 @@ from tests.dashboard.api.world import new_producer, settle
 Send = Callable[[str], tuple[int, str, str]]
 HEAD = "POST /api/v1/events HTTP/1.1\r\nHost: localhost\r\n"
 JSON = "Content-Type: application/json\r\n"
+FORM = "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 9\r\n"
 CHUNKED = JSON + "Transfer-Encoding: chunked\r\n"
 
 
@@ -120,6 +121,30 @@ def test_what_is_proper_is_answered(send: Send, bearer: str) -> None:
     request = HEAD + bearer + CHUNKED + "\r\n2\r\n{}\r\n0\r\n\r\n"
 
     assert send(request)[0] == 422
+
+
+@pytest.mark.parametrize(
+    ("request_text", "answer"),
+    [
+        ("GET /api/v1/ev", ""),
+        (HEAD + "X-Slow", ""),
+        ("POST /login HTTP/1.1\r\nHost: localhost\r\n" + FORM + "\r\na", "400 BAD REQ"),
+    ],
+)
+def test_who_falls_silent_in_a_request_keeps_no_thread(
+    server: Server, request_text: str, answer: str
+) -> None:
+    ours, theirs = socket.socketpair()
+    worker = Worker(1, 1, [], server, 5, server.cfg, Logger(server.cfg))
+    worker.wsgi = server.wsgi()
+    worker.patience = 0.1
+    with ours, theirs, closing(worker.tmp):
+        ours.sendall(request_text.encode())
+        here = ("127.0.0.1", 1)
+        assert not worker.handle(TConn(server.cfg, theirs, here, here))
+        theirs.close()
+        ours.settimeout(5)
+        assert answer in ours.recv(1_000).decode()
 
 
 def test_who_has_gone_is_not_answered(server: Server) -> None:
