@@ -27,9 +27,6 @@ _PRAGMAS: Final = (
     "synchronous=FULL",  # acknowledged means on disk
     "foreign_keys=ON",
     "cache_size=-16000",
-    # What a savepoint may have to take back is noted in memory, not in a file that is
-    # made for it; a batch of ours is small.
-    "temp_store=MEMORY",
 )
 #: Who has waited for less than so long tries again after so long, both in seconds.  Who
 #: waits longer tries more often, until it is plain that somebody writes for long.

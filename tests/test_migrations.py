@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -11,8 +10,8 @@ from typing import Any
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import Engine, event, inspect, text
-from sqlalchemy.engine import URL, Connection
+from sqlalchemy import Engine, inspect, text
+from sqlalchemy.engine import URL
 
 import dashboard.operators.models  # noqa: F401  # its tables join the metadata
 from tasks import migrations
@@ -109,34 +108,6 @@ def test_rows_without_the_row_they_refer_to_stop_a_migration(sqlite_url: URL) ->
         migrations.upgrade(engine)
     assert not migrations.is_current(engine)
     engine.dispose()
-
-
-def test_what_migrations_sort_is_put_into_files_and_nothing_else(
-    sqlite_url: URL,
-) -> None:
-    """A savepoint of ours is small; an index over millions of rows is not."""
-    engine = make_engine(sqlite_url)
-    seen = set()
-
-    def look(
-        connection: Connection, _cursor: object, statement: str, *_: object
-    ) -> None:
-        if "CREATE INDEX" in statement:
-            seen.add(_temp_store(connection))
-
-    event.listen(engine, "before_cursor_execute", look)
-    migrations.upgrade(engine)
-    with engine.connect() as connection:
-        after = _temp_store(connection)
-    engine.dispose()
-    assert (seen, after) == ({1}, 2)  # FILE, MEMORY
-
-
-def _temp_store(connection: Connection) -> int:
-    raw = connection.connection.driver_connection
-    assert isinstance(raw, sqlite3.Connection)
-    found: int = raw.execute("PRAGMA temp_store").fetchone()[0]
-    return found
 
 
 def test_keys_of_tenants_are_newer_than_the_other_indexes(postgres_url: URL) -> None:

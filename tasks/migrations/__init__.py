@@ -91,16 +91,13 @@ def _alone(engine: Engine) -> Iterator[Connection]:
             return
         # SQLite changes a table by making it anew, and must not delete the rows that
         # refer to it meanwhile.  The pragma works outside of a transaction only.
-        _set(connection, "foreign_keys", "OFF")
-        # An index over millions of rows is sorted in a file.
-        _set(connection, "temp_store", "FILE")
+        _set_foreign_keys(connection, "OFF")
         try:
             with connection.begin():
                 yield connection
                 _refuse_strays(connection)
         finally:
-            _set(connection, "temp_store", "MEMORY")
-            _set(connection, "foreign_keys", "ON")
+            _set_foreign_keys(connection, "ON")
 
 
 def _take_turn(connection: Connection) -> None:
@@ -109,9 +106,9 @@ def _take_turn(connection: Connection) -> None:
     connection.execute(text(f"SET LOCAL lock_timeout = {_LOCK_TIMEOUT_MS}"))
 
 
-def _set(connection: Connection, pragma: str, value: str) -> None:
+def _set_foreign_keys(connection: Connection, value: str) -> None:
     cursor = connection.connection.cursor()
-    cursor.execute(f"PRAGMA {pragma}={value}")
+    cursor.execute(f"PRAGMA foreign_keys={value}")
     cursor.close()
 
 
