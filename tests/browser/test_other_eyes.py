@@ -11,7 +11,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from dashboard.demo.people import LOGIN, PASSWORD
+from tests.browser import steps
 from tests.browser.fingers import too_small
+from tests.browser.installation import Carillon
 
 #: The pages that an operator looks at most.
 PAGES: Final = (
@@ -117,6 +119,25 @@ def test_lists_divide_any_width_so_that_addresses_are_whole(
             assert page.evaluate("document.documentElement.scrollWidth") <= width, path
             assert page.evaluate(_CUT) == [], path
             assert page.evaluate(_SHORTENED) == [], path
+
+
+def test_names_of_one_long_word_widen_no_page(page: Page, parish: Carillon) -> None:
+    word = "Donaudampfschifffahrtselektrizitaetenhauptbetriebswerkbauunterbeamten"
+    about = {"guest_name": word, "guest_email": "ada@example.org"}
+    parish.call("PUT", "/podcasts/show", {"title": word})
+    when = {"start_time": "2031-03-04T12:00:00Z", "podcast_id": "show"}
+    parish.call("PUT", "/bookings/long", about | when)
+    rule = steps.make_rule(page, parish, word, "booking.confirmed")
+    parish.call("POST", "/bookings/long/confirm")
+    steps.find(page, f"{parish.url}/executions/", word)
+    paths = ("/executions/", "/events/", "/rules/", "/why/")
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        for address in (rule, *(f"{parish.url}{path}" for path in paths)):
+            page.goto(address)
+            shown = page.evaluate("document.documentElement.scrollWidth")
+            assert shown <= width, address
+            assert page.evaluate(_CUT) == [], address
 
 
 def test_states_and_places_are_told_without_colours(
