@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, fields, is_dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from tasks.models import Rule
 from tasks.models.base import Json
 from tasks.operations.rule_fields import RuleChange
 from tasks.operations.typed_reading import Reading
+
+_PLAIN: Final = frozenset({str, int, bool, float})
 
 
 def document_of(rule: Rule) -> Json:
@@ -39,6 +41,8 @@ def change_of(document: Mapping[str, Any]) -> RuleChange:
 
 def as_json(value: object) -> Any:  # noqa: ANN401  # whatever JSON can say
     """Return a value of a rule as JSON can say it."""
+    if value is None or type(value) in _PLAIN:  # nearly all are
+        return value
     if isinstance(value, StrEnum):
         return value.value
     if is_dataclass(value) and not isinstance(value, type):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
+from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
 
@@ -130,8 +131,13 @@ def _said(document: Json) -> Json:
 
 
 def _without_usual(kind: type, document: Mapping[str, Any]) -> Json:
-    usual = {each.name: _usual(each) for each in fields(kind)}
+    usual = _usual_of(kind)
     return {name: v for name, v in document.items() if v != usual.get(name, MISSING)}
+
+
+@lru_cache  # a file has many rules of the same kind
+def _usual_of(kind: type) -> Mapping[str, object]:
+    return {each.name: _usual(each) for each in fields(kind)}
 
 
 def _usual(each: Any) -> object:  # noqa: ANN401  # a dataclass's field of any type
