@@ -28,9 +28,10 @@ _PRAGMAS: Final = (
     "foreign_keys=ON",
     "cache_size=-16000",
 )
-#: Who has waited for less than so long tries again after so long, both in seconds.  Who
-#: waits longer tries more often, until it is plain that somebody writes for long.
-_PAUSES: Final = ((0.05, 0.003), (1.0, 0.001), (BUSY_SECONDS, 0.005))
+#: Who has waited for less than so long tries again after so long, both in seconds.
+#: Soon, since most transactions are short; then more seldom than who has waited longer;
+#: and seldom when it is plain that somebody writes for long.
+_PAUSES: Final = ((0.004, 0.001), (0.05, 0.003), (1.0, 0.001), (BUSY_SECONDS, 0.005))
 #: What SQLite knows.
 _Value = str | bytes | int | float | None
 
