@@ -6,6 +6,7 @@ import re
 import signal
 import sqlite3
 import time
+from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select
@@ -19,11 +20,25 @@ from tests.support.processes import until
 from tests.support.warm import WarmProcess
 
 
+def _is_asleep(pid: int) -> bool:
+    """Whether all threads of a process stand still: on a busy machine it takes a while.
+
+    Until then one of them may still begin a transaction.
+    """
+    try:
+        stats = [each.read_text() for each in Path(f"/proc/{pid}/task").glob("*/stat")]
+    except FileNotFoundError:
+        return False  # one has just ended
+    # The state stands behind the name, which may hold anything.
+    return all(stat.rpartition(")")[2].split()[0] == "T" for stat in stats)
+
+
 def _put_to_sleep(
     system: Installation, process: WarmProcess, patience: int = 20
 ) -> None:
     """Stop a process, but not in the middle of a transaction of SQLite's one writer."""
     process.send_signal(signal.SIGSTOP)
+    until(lambda: _is_asleep(process.pid))
     if system.engine.dialect.name == "sqlite":
         probe = sqlite3.connect(str(system.engine.url.database), timeout=0.5)
         try:
