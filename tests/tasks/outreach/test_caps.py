@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date, datetime, timedelta
-from typing import Any
 from uuid import UUID
 
 import pytest
@@ -14,7 +13,7 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from tasks.errors import InvalidInput, NotFound
 from tasks.lanes import janitor
-from tasks.lanes.contact_due import ContactDueSweep, sweep
+from tasks.lanes.contact_due import ContactDueSweep
 from tasks.models import (
     AuditEntry,
     Congregation,
@@ -39,7 +38,7 @@ from tasks.outreach.looking import get_engagement
 from tests.support import factories
 from tests.support.factories import NOW
 from tests.support.fakes import FakePost, bench
-from tests.support.outreach import AGENT, engagement
+from tests.support.outreach import AGENT, engagement, enrolling, sweep_due
 from tests.support.statements import statements
 
 Sessions = sessionmaker[Session]
@@ -55,20 +54,7 @@ def tenant(make_session: Sessions) -> UUID:
 
 @pytest.fixture
 def add(make_session: Sessions, tenant: UUID) -> Callable[..., UUID]:
-    """Return a function that enrols a contact that is due."""
-
-    def enrol(*args: Any, **values: Any) -> UUID:
-        with make_session.begin() as session:
-            of = values.pop("of", tenant)
-            return engagement(session, of, *args, **values).id
-
-    return enrol
-
-
-def _sweep(
-    make_session: Sessions, now: datetime = NOW, limit: int = 200
-) -> ContactDueSweep:
-    return sweep(bench(make_session, lambda: now, FakePost()), limit)
+    return enrolling(make_session, tenant)
 
 
 def _cap(make_session: Sessions, tenant: UUID, cap: int | None) -> None:
@@ -94,7 +80,7 @@ def test_a_campaign_wakes_so_many_a_day_and_the_rest_comes_on_the_next_ones(
         for n in range(5)
     ]
     other = add("max@example.org", campaign="Autumn")
-    done = _sweep(make_session)
+    done = sweep_due(make_session)
     oldest = ids[::-1]
     assert set(done.announced) == {other, *oldest[:2]}
     assert set(done.waiting) == set(oldest[2:])
@@ -104,11 +90,11 @@ def test_a_campaign_wakes_so_many_a_day_and_the_rest_comes_on_the_next_ones(
         assert row.wake_at == PARIS_MIDNIGHT
         tally = session.scalars(select(OutreachTally)).one()
         assert (tally.day, tally.n) == (date(2026, 3, 10), 2)
-    assert _sweep(make_session, PARIS_MIDNIGHT - MINUTE) == ContactDueSweep()
+    assert sweep_due(make_session, PARIS_MIDNIGHT - MINUTE) == ContactDueSweep()
     newer = add("z@example.org", campaign="Spring", next_action_at=PARIS_MIDNIGHT)
-    morning = _sweep(make_session, PARIS_MIDNIGHT)
+    morning = sweep_due(make_session, PARIS_MIDNIGHT)
     assert set(morning.announced) == set(oldest[2:4])  # the newer one takes no place
-    third = _sweep(make_session, PARIS_MIDNIGHT + timedelta(days=1))
+    third = sweep_due(make_session, PARIS_MIDNIGHT + timedelta(days=1))
     assert set(third.announced) == {oldest[4], newer}
     with make_session() as session:
         assert set(session.scalars(select(Engagement.waits_for))) == {None}
@@ -126,13 +112,13 @@ def test_a_day_is_the_congregations_own(
     for of in (tenant, far):
         for n in range(2):
             add(f"g{n}@example.org", of=of, campaign="Spring")
-    assert len(_sweep(make_session).announced) == 2
+    assert len(sweep_due(make_session).announced) == 2
     for midnight, of in (
         (PARIS_MIDNIGHT, tenant),
         (datetime.fromisoformat("2026-03-12T00:00+13:00"), far),
     ):
-        assert _sweep(make_session, midnight - MINUTE) == ContactDueSweep()
-        (woken,) = _sweep(make_session, midnight).announced
+        assert sweep_due(make_session, midnight - MINUTE) == ContactDueSweep()
+        (woken,) = sweep_due(make_session, midnight).announced
         with make_session() as session:
             assert session.get_one(Engagement, woken).congregation_id == of
 
@@ -149,7 +135,7 @@ def test_an_agent_and_a_contact_have_caps_of_their_own(
         house = session.get_one(Congregation, tenant)
         cap_contacts(session, house, 1, SYSTEM)
         assert session.get_one(Engagement, second).wake_state is WakeState.ARMED
-    done = _sweep(make_session)
+    done = sweep_due(make_session)
     assert (done.announced, set(done.waiting)) == ((first,), {second, third})
     with make_session() as session:
         assert session.get_one(Engagement, second).waits_for is WaitsFor.AGENT_CAP
@@ -162,18 +148,18 @@ def test_a_cap_that_grows_lets_what_waited_for_it_go_at_once(
     _cap(make_session, tenant, 1)
     for n in range(4):
         add(f"g{n}@example.org", campaign="Spring")
-    assert len(_sweep(make_session).announced) == 1
+    assert len(sweep_due(make_session).announced) == 1
     _cap(make_session, tenant, 2)
-    done = _sweep(make_session)
+    done = sweep_due(make_session)
     assert (len(done.announced), len(done.waiting)) == (1, 2)
     with make_session.begin() as session:
         row = get_engagement(session, done.waiting[0])
         deeds.edit(session, row, {"campaign": None}, SYSTEM, NOW)
-    assert _sweep(make_session).announced == (done.waiting[0],)
+    assert sweep_due(make_session).announced == (done.waiting[0],)
     with make_session.begin() as session:
         found = find_campaign(session, tenant, "Spring")
         assert remove_campaign(session, found, SYSTEM) == 3
-    assert _sweep(make_session).announced == (done.waiting[1],)
+    assert sweep_due(make_session).announced == (done.waiting[1],)
     with make_session() as session:
         actions = set(session.scalars(select(AuditEntry.action)))
         assert {"outreach_campaign.capped", "outreach_campaign.removed"} <= actions
@@ -194,7 +180,7 @@ def test_two_workers_that_race_keep_the_cap_exactly(
 
     def drain(_worker: int) -> int:
         n = 0
-        while (done := _sweep(make_session, limit=5)) != ContactDueSweep():
+        while (done := sweep_due(make_session, limit=5)) != ContactDueSweep():
             n += len(done.announced)
         return n
 
@@ -208,7 +194,7 @@ def test_where_nothing_has_a_cap_nothing_is_asked(
 ) -> None:
     add(campaign="Spring")
     with statements() as seen:
-        assert len(_sweep(make_session).announced) == 1
+        assert len(sweep_due(make_session).announced) == 1
     assert not [each for each in seen if "outreach_tallies" in str(each)]
     counts = []
     _cap(make_session, tenant, 100)
@@ -216,7 +202,7 @@ def test_where_nothing_has_a_cap_nothing_is_asked(
         for n in range(size):
             add(f"{size}-{n}@example.org", campaign="Spring")
         with statements() as seen:
-            assert len(_sweep(make_session).announced) == size
+            assert len(sweep_due(make_session).announced) == size
         counts.append(len(seen))
     assert counts[1] <= counts[0] + 1
 
@@ -245,7 +231,7 @@ def test_days_long_past_are_forgotten(
 ) -> None:
     _cap(make_session, tenant, 1)
     add(campaign="Spring")
-    _sweep(make_session)
+    sweep_due(make_session)
     later = NOW + timedelta(days=92)
     swept = janitor.sweep(bench(make_session, lambda: later, FakePost()), 10)
     assert len(swept.tallies) == 1

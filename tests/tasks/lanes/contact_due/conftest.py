@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any
 from uuid import UUID
 
 import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session, sessionmaker
 
-from tasks.lanes.contact_due import ContactDueSweep, sweep
 from tasks.models import Engagement, Event
 from tasks.outreach.engagements import save_engagement
 from tests.support import factories
 from tests.support.factories import NOW
-from tests.support.fakes import FakePost, bench
-from tests.support.outreach import ADDRESS, AGENT, engagement
+from tests.support.outreach import ADDRESS, AGENT, enrolling
 
 Sessions = sessionmaker[Session]
 MINUTE = timedelta(minutes=1)
@@ -31,20 +28,7 @@ def tenant(make_session: Sessions) -> UUID:
 
 @pytest.fixture
 def add(make_session: Sessions, tenant: UUID) -> Callable[..., UUID]:
-    """Return a function that enrols a contact that is due."""
-
-    def enrol(*args: Any, **values: Any) -> UUID:
-        with make_session.begin() as session:
-            of = values.pop("of", tenant)
-            return engagement(session, of, *args, **values).id
-
-    return enrol
-
-
-def sweep_due(
-    make_session: Sessions, now: datetime = NOW, limit: int = 200
-) -> ContactDueSweep:
-    return sweep(bench(make_session, lambda: now, FakePost()), limit)
+    return enrolling(make_session, tenant)
 
 
 def get_row(make_session: Sessions, id_: UUID) -> Engagement:

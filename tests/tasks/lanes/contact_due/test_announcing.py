@@ -17,14 +17,13 @@ from tasks.outreach.contacts import save_contact
 from tasks.outreach.telling import event_id_of
 from tests.support import factories
 from tests.support.factories import NOW
-from tests.support.outreach import ADDRESS, AGENT
+from tests.support.outreach import ADDRESS, AGENT, sweep_due
 from tests.tasks.lanes.contact_due.conftest import (
     MINUTE,
     Sessions,
     events_of,
     get_row,
     move_schedule,
-    sweep_due,
 )
 
 

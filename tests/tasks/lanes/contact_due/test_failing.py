@@ -17,12 +17,11 @@ from tasks.operations.audit import SYSTEM
 from tasks.outreach import deeds
 from tasks.outreach.looking import get_engagement
 from tests.support.factories import NOW
-from tests.support.outreach import ADDRESS
+from tests.support.outreach import ADDRESS, sweep_due
 from tests.tasks.lanes.contact_due.conftest import (
     Sessions,
     events_of,
     get_row,
-    sweep_due,
 )
 
 

@@ -11,12 +11,12 @@ from tasks.lane import tally
 from tasks.lanes.contact_due import backlog
 from tests.support import factories
 from tests.support.factories import NOW
+from tests.support.outreach import sweep_due
 from tests.support.statements import statements
 from tests.tasks.lanes.contact_due.conftest import (
     MINUTE,
     Sessions,
     events_of,
-    sweep_due,
 )
 
 

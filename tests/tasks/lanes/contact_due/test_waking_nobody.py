@@ -13,13 +13,12 @@ from tasks.operations.suppressions import lift, suppress
 from tasks.outreach import agents, deeds
 from tasks.outreach.looking import get_engagement
 from tests.support.factories import NOW
-from tests.support.outreach import ADDRESS, AGENT
+from tests.support.outreach import ADDRESS, AGENT, sweep_due
 from tests.tasks.lanes.contact_due.conftest import (
     MINUTE,
     Sessions,
     events_of,
     get_row,
-    sweep_due,
 )
 
 
