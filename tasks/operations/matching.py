@@ -141,14 +141,15 @@ def newest(
         model: what is listed.
         matching: the filter.
         n: how many rows.
-        ids_first: for rows whose names are looked up; PostgreSQL then does it by key,
-            and does not read all names there are.
+        ids_first: for executions whose names are looked up; PostgreSQL then does it by
+            key, and does not read all names there are.  Of smaller tables it takes the
+            rows as they come.
     """
     early, order = _early(model, matching), order_of(model, matching)
     # Written out, so that PostgreSQL keeps the plan.
     limit = literal_column(str(n), Integer)
     has_index = matching.congregation_id or matching.booking_id
-    if ids_first or (model is Execution and has_index):
+    if model is Execution and (ids_first or has_index):
         ids: Select[Any] = select(model.id).where(*early).order_by(*order).limit(limit)
         early = [comes_first(model.id, ids, and_(true(), *early))]
     return select(model).where(*early).order_by(*order).limit(limit)
