@@ -19,7 +19,8 @@ from tasks.saying import mark, say
 
 logger = logging.getLogger(__name__)
 
-_BUG: Final = mark(
+#: What operators read of a row that makes the program fail.
+BUG: Final = mark(
     "The message could not be made: an error in the program, see its log."
 )
 
@@ -88,4 +89,4 @@ def _alone(action: Action, ask: Ask) -> Message | CannotCompose:
         return refused
     except Exception:  # one row's bug must not stop the others' work
         logger.exception("execution.compose_failed", extra={"action": ask.action})
-        return CannotCompose(Reason.BAD_MESSAGE, say(_BUG))
+        return CannotCompose(Reason.BAD_MESSAGE, say(BUG))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -13,11 +14,12 @@ from sqlalchemy.orm import Session
 
 from tasks.automation.actions import ACTIONS
 from tasks.automation.actions.base import Action, CannotCompose, Envelope
-from tasks.automation.composing import Ask, Composed, compose_all
+from tasks.automation.composing import BUG, Ask, Composed, compose_all
 from tasks.automation.context import build_contexts
 from tasks.automation.guard import rules_of
 from tasks.automation.steps import secret_of, step_of
 from tasks.backoff import Pauses
+from tasks.executing.apart import apart
 from tasks.executing.claiming import Running
 from tasks.executing.edited import put_in
 from tasks.executing.lending import Token, lend, lend_edited
@@ -29,6 +31,10 @@ from tasks.models.base import Json
 from tasks.models.execution import ExecutionMessage
 from tasks.models.reason import SENTENCES, Reason
 from tasks.models.rule import Rule
+from tasks.saying import say
+from tasks.templating.renderer import RenderingBroken
+
+logger = logging.getLogger(__name__)
 
 
 class Ready(NamedTuple):
@@ -91,7 +97,24 @@ def readdressed(rows: Sequence[Running], ready: Sequence[Ready]) -> list[Ready]:
 def look(
     session: Session, rows: Sequence[Running], *, now: datetime
 ) -> list[Ready | Verdict]:
-    """Compose the messages of what is locked or ours, and guard it; writes nothing."""
+    """Compose the messages of what is locked or ours, and guard it.
+
+    Nothing is written but the turns of rate limits.  A row that makes the program fail
+    is refused, and keeps nobody else from being looked at.
+    """
+    return apart(
+        lambda some: _looked(session, some, now), rows, _broken, of_all=RenderingBroken
+    )
+
+
+def _broken(row: Running, error: Exception) -> Verdict:
+    logger.error("execution.look_failed", exc_info=error, extra={"id": str(row.claim)})
+    return refuse(row.claim, Reason.BAD_MESSAGE, say(BUG))
+
+
+def _looked(
+    session: Session, rows: Sequence[Running], now: datetime
+) -> list[Ready | Verdict]:
     began_at = time.monotonic()
     rules = rules_of(session, rows)
     deeds = _deeds(rows, rules)
