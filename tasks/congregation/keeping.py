@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, select
-from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy import ColumnElement, and_, or_, select
+from sqlalchemy.orm import InstrumentedAttribute, aliased
 
-from tasks.models import AccountToken, Consent, Sync, Transfer
+from tasks.congregation.notifications.wishes import MAILS
+from tasks.models import AccountToken, Consent, Member, Sync, Transfer
 from tasks.models.base import born_from
 from tasks.models.long_job import ENDED
 from tasks.models.notification import (
@@ -40,7 +41,8 @@ def past(now: datetime, keep_settled: timedelta) -> Iterator[Past]:
     """Yield what is past its time; each has an index that finds it."""
     yield "tokens", AccountToken.id, (AccountToken.expires_at < now,)
     # Those that still hold have no such instant, and stay.
-    yield "consents", Consent.id, (Consent.withdrawn_at < now - KEEP_CONSENTS,)
+    is_old = Consent.withdrawn_at < now - KEEP_CONSENTS
+    yield "consents", Consent.id, (is_old, _decides_nothing())
     yield from _notifications(now)
     before = now - keep_settled
     yield (
@@ -58,6 +60,26 @@ def past(now: datetime, keep_settled: timedelta) -> Iterator[Past]:
             Transfer.file_key.is_(None),  # else its file would be left over
         ),
     )
+
+
+def _decides_nothing() -> ColumnElement[bool]:
+    """Return whether a consent that was taken back may be forgotten.
+
+    Who took back the one to mails gets none as long as it is the last that is known of
+    them: without it they would get mails again.
+    """
+    later = aliased(Consent)
+    is_later = or_(
+        later.given_at > Consent.given_at,
+        and_(later.given_at == Consent.given_at, later.id > Consent.id),
+    )
+    is_replaced = select(later.id).where(
+        later.member_id == Consent.member_id, later.kind == Consent.kind, is_later
+    )
+    is_nobodys = select(Member.id).where(
+        Member.id == Consent.member_id, Member.anonymised_at.is_not(None)
+    )
+    return or_(Consent.kind != MAILS, is_replaced.exists(), is_nobodys.exists())
 
 
 def _notifications(now: datetime) -> Iterator[Past]:

@@ -22,7 +22,7 @@ from tasks.models.suppression import STOPS_EVERYTHING, SuppressionReason
 from tasks.outbound.mailboxes import BadAddress, normal_address
 
 #: The consent that mails need, once it was ever given.
-_MAILS: Final = "email"
+MAILS: Final = "email"
 
 
 def is_wanted(preferences: Mapping[str, bool], kind: Kind) -> bool:
@@ -107,7 +107,7 @@ def _withdrawn(session: Session, members: Iterable[UUID]) -> set[UUID]:
     """Return the members whose latest consent to mails was taken back."""
     rows = session.execute(
         select(Consent.member_id, Consent.withdrawn_at)
-        .where(among(session, Consent.member_id, list(members)), Consent.kind == _MAILS)
+        .where(among(session, Consent.member_id, list(members)), Consent.kind == MAILS)
         .order_by(Consent.given_at, Consent.id)
     )
     latest = {row.member_id: row.withdrawn_at for row in rows}

@@ -23,6 +23,7 @@ from tasks.models import (
     FailureHour,
     LaneRun,
     Measure,
+    Member,
     Operation,
     OperationKind,
     OperationState,
@@ -30,7 +31,7 @@ from tasks.models import (
 )
 from tasks.models.notification import Digest, Notification, NotificationState
 from tasks.models.outbox import OutboxEntry
-from tests.support import factories, people_rows
+from tests.support import factories, notification_rows, people_rows
 from tests.support.counted import counted
 from tests.support.factories import NOW
 from tests.support.failures import note
@@ -223,6 +224,30 @@ def test_what_the_back_office_need_not_keep_goes(make_session: Sessions) -> None
     }
     with make_session() as session:
         assert session.get(Account, person.account_id) is not None
+
+
+def test_a_consent_to_mails_that_was_taken_back_stays_while_it_stops_them(
+    make_session: Sessions,
+) -> None:
+    """Forgotten after two years, it would let mails go to them again."""
+    long_ago = NOW - timedelta(days=800)
+    gone = {"given_at": long_ago - timedelta(days=9), "withdrawn_at": long_ago}
+    with make_session.begin() as session:
+        tenant = factories.congregation(session)
+        silent, back, erased = (
+            notification_rows.member(session, tenant, name)
+            for name in ("Silent", "Back", "Erased")
+        )
+        for member_id in (silent, back, erased):
+            notification_rows.consent(session, tenant, member_id, **gone)
+        notification_rows.consent(session, tenant, back, given_at=NOW)
+        session.execute(
+            update(Member).where(Member.id == erased).values(anonymised_at=NOW)
+        )
+    assert tally(_sweep_at(make_session, NOW)) == {"consents": 2}
+    with make_session() as session:
+        left = session.scalars(select(Consent).order_by(Consent.given_at)).all()
+    assert [each.member_id for each in left] == [silent, back]
 
 
 def _sweep_at(make_session: Sessions, at: datetime) -> JanitorSweep:
