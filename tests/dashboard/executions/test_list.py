@@ -210,3 +210,12 @@ def test_a_lane_to_start_is_called_by_its_title_and_found_by_its_name(
     row = BeautifulSoup(page, "html.parser").select_one(f"#execution-{started} .to")
     assert row is not None
     assert "Contact due" in row.get_text()
+
+
+def test_tabs_stand_above_the_search_as_on_every_other_list(
+    as_viewer: FlaskClient,
+) -> None:
+    for path in ("/executions/", "/scheduled/", "/failures/", "/members/", "/board/"):
+        page = as_viewer.get(path).text
+        if 'role="search"' in page:
+            assert page.index('class="tabs"') < page.index('role="search"'), path
