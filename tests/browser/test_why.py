@@ -26,7 +26,7 @@ def test_the_reason_is_read_for_an_event_that_matched_nothing_and_for_no_event(
     page.get_by_role("button", name="Search").click()
     page.get_by_role("link", name="Jörg 🎙").click()
     expect(page.locator("#verdict")).to_have_text(
-        "No booking.confirmed was ever reported for it; its status is requested."
+        "No “Booking confirmed” was ever reported for it; its status is requested."
     )
     page.get_by_role("link", name="The timeline").click()
     expect(page.get_by_text("Nothing happened yet")).to_be_visible()
@@ -40,7 +40,7 @@ def test_the_reason_is_read_for_an_event_that_matched_nothing_and_for_no_event(
     page.goto(f"{parish.url}/events/")
     page.get_by_role("link", name="Booking declined").click()
     main = page.locator("main")
-    expect(main).to_contain_text("no rule waits for booking.declined")
+    expect(main).to_contain_text("no rule waits for “Booking declined”")
     expect(page.get_by_role("heading", name="Why nothing fired")).to_be_visible()
     expect(page.locator("#other-triggers")).to_have_text(
         "1 rule waits for other triggers."

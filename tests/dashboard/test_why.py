@@ -67,14 +67,14 @@ def test_a_booking_without_any_event_says_what_is_missing(
     assert "No event was ever reported for this booking ; its status is requested" in (
         text
     )
-    assert "No booking.confirmed was ever reported for it" in text
+    assert "No “Booking confirmed” was ever reported for it" in text
     assert "The rule counts from the recording of a confirmed booking" in text
     assert "1 rule waits for what happens to other things than bookings." in text
     assert "Of episodes" not in text
     page = as_viewer.get(f"/why/bonifatius/bookings/b1/{welcome.id}")
     verdict = BeautifulSoup(page.text, "html.parser").select_one("#verdict")
     assert verdict is not None
-    assert verdict.get_text().startswith("No booking.confirmed was ever reported")
+    assert verdict.get_text().startswith("No “Booking confirmed” was ever reported")
 
 
 def test_the_step_that_decided_is_marked_among_the_others(
@@ -144,8 +144,8 @@ def test_episodes_and_guests_are_asked_about_as_well(
     rule = add(session, of, trigger_type="guest.responded")
     other = add(session, of, trigger_type="time.before_publish", offset_value=1)
     for path, piece in (
-        ("guests/g1", "No guest.responded was ever reported for it"),
-        (f"guests/g1/{rule.id}", "No guest.responded was ever reported for it"),
+        ("guests/g1", "No “Guest responded” was ever reported for it"),
+        (f"guests/g1/{rule.id}", "No “Guest responded” was ever reported for it"),
         ("episodes/e1", "no date on which it goes out"),
         (f"episodes/e1/{other.id}", "its status is draft"),
         (f"guests/g1/{other.id}", "a guest has no such date"),

@@ -34,16 +34,16 @@ _ABOUT: Final = {
 }
 _NOT_NAMED: Final[Mapping[Kind, str]] = {
     "booking": mark(
-        "The rule waits for %(trigger)s, which is about %(about)s; none was reported "
-        "that names this booking."
+        "The rule waits for “%(trigger)s”, which is about %(about)s; none was "
+        "reported that names this booking."
     ),
     "episode": mark(
-        "The rule waits for %(trigger)s, which is about %(about)s; none was reported "
-        "that names this episode."
+        "The rule waits for “%(trigger)s”, which is about %(about)s; none was "
+        "reported that names this episode."
     ),
     "guest": mark(
-        "The rule waits for %(trigger)s, which is about %(about)s; none was reported "
-        "that names this guest."
+        "The rule waits for “%(trigger)s”, which is about %(about)s; none was "
+        "reported that names this guest."
     ),
 }
 
@@ -57,8 +57,8 @@ def of_event(facts: Facts, trigger: Trigger) -> Iterator[Check]:
     yield Check(
         Holds.YES,
         say(
-            "%(trigger)s was reported on %(when)s.",
-            trigger=trigger.name,
+            "“%(trigger)s” was reported on %(when)s.",
+            trigger=say(trigger.title),
             when=instant(event.created_at),
         ),
         Link("event", event.id),
@@ -79,20 +79,20 @@ def _never(facts: Facts, trigger: Trigger) -> str:
     kind = kind_of(facts.record)
     if trigger.subject != kind:
         about = say(_ABOUT[trigger.subject])
-        return say(_NOT_NAMED[kind], trigger=trigger.name, about=about)
+        return say(_NOT_NAMED[kind], trigger=say(trigger.title), about=about)
     since = facts.kept_since
     status = status_of(facts.record)
     if since is not None and facts.record.created_at < since:
         return say(
-            "No %(trigger)s is known of it%(status)s. What was reported before "
+            "No “%(trigger)s” is known of it%(status)s. What was reported before "
             "%(when)s is no longer kept.",
-            trigger=trigger.name,
+            trigger=say(trigger.title),
             status=status,
             when=instant(since),
         )
     return say(
-        "No %(trigger)s was ever reported for it%(status)s.",
-        trigger=trigger.name,
+        "No “%(trigger)s” was ever reported for it%(status)s.",
+        trigger=say(trigger.title),
         status=status,
     )
 

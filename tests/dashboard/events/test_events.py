@@ -85,7 +85,7 @@ def test_an_event_that_no_rule_waits_for_says_so(
     as_viewer: FlaskClient, add: Callable[..., UUID]
 ) -> None:
     text = words(as_viewer.get(f"/events/{add()}"))
-    assert "Nothing came of it: no rule waits for booking.confirmed." in text
+    assert "Nothing came of it: no rule waits for “Booking confirmed”." in text
     assert "there was no rule with this trigger" in text
 
 

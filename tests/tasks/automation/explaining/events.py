@@ -21,7 +21,7 @@ EVENTS: dict[str, tuple[Facts, Holds, str]] = {
     "no event at all": (
         Facts(rule(), REQUESTED),
         Holds.NO,
-        "No booking.confirmed was ever reported for it; its status is requested.",
+        "No “Booking confirmed” was ever reported for it; its status is requested.",
     ),
     "events that old are gone": (
         Facts(rule(), booking(), kept_since=NOW - DAY),
@@ -31,7 +31,7 @@ EVENTS: dict[str, tuple[Facts, Holds, str]] = {
     "another kind of record": (
         Facts(rule("episode.published"), booking()),
         Holds.NO,
-        "The rule waits for episode.published, which is about an episode; none was "
+        "The rule waits for “Episode published”, which is about an episode; none was "
         "reported that names this booking.",
     ),
     "switched off": (

@@ -42,7 +42,7 @@ def test_a_booking_without_an_event_says_that_none_was_reported(world: World) ->
     rule = world.rule("booking.confirmed", created_at=NOW)
     [each] = told(world, [rule])
     assert each.verdict.sentence == (
-        "No booking.confirmed was ever reported for it; its status is requested."
+        "No “Booking confirmed” was ever reported for it; its status is requested."
     )
 
 
@@ -105,7 +105,7 @@ def test_episodes_and_guests_are_explained_too(world: World) -> None:
     with world.make_session() as session:
         for kind, id_, rule, piece in (
             ("episode", "e1", publish, "no date on which it goes out"),
-            ("guest", "g1", answered, "No guest.responded was ever reported"),
+            ("guest", "g1", answered, "No “Guest responded” was ever reported"),
         ):
             record: Record = find_record(session, kind, world.id, id_)  # type: ignore[arg-type]
             [facts] = gather(session, record, [rule], now=LATER)
