@@ -37,6 +37,12 @@ def current_congregations() -> Sequence[Congregation]:
     return found
 
 
+def allowed_congregations() -> Congregations:
+    """Return the congregations that the operator may see, whatever is chosen now."""
+    found: Congregations = g.allowed
+    return found
+
+
 def chosen_congregation() -> Congregation | None:
     """Return the congregation that the operator looks at; None: all they may see."""
     found: Congregation | None = g.get("chosen")

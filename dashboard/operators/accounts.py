@@ -22,7 +22,7 @@ from dashboard.operators.models import (
 from dashboard.operators.passwords import hash_password
 from dashboard.session_rows import end_sessions
 from tasks.clock import utcnow
-from tasks.errors import Conflict, InvalidInput, NotFound
+from tasks.errors import Conflict, InvalidInput
 from tasks.operations.audit import SYSTEM, Actor, Subject, record
 from tasks.operations.congregation_fields import clean_timezone
 from tasks.saying import LANGUAGES, say
@@ -90,9 +90,10 @@ def change_access(
     """Change what an operator may do and see; their sessions go on with less or more.
 
     Raises:
-        Conflict: it is the last admin, who must stay one.
+        Conflict: it is the last admin, who must stay one, and of all congregations.
     """
-    if operator.role is RoleName.ADMIN and role is not RoleName.ADMIN:
+    loses = role is not RoleName.ADMIN or (operator.sees_all and not sees_all)
+    if operator.role is RoleName.ADMIN and loses:
         _keep_an_admin(session, operator)
     before = {"role": operator.role.value, "sees_all": operator.sees_all}
     operator.roles = [_role(session, role)]
@@ -184,20 +185,6 @@ def set_reading(
     record(session, actor, "operator.reading_set", _subject(operator), summary)
 
 
-def find(session: Session, operator_id: UUID) -> Operator:
-    """Return an operator.
-
-    Raises:
-        NotFound: there is none with this id.
-    """
-    operator = session.get(Operator, operator_id)
-    if operator is None:
-        raise NotFound(
-            "operator_not_found", say("This operator does not exist any more.")
-        )
-    return operator
-
-
 def _role(session: Session, name: RoleName) -> Role:
     found = session.scalar(select(Role).where(Role.name == name))
     if found is None:
@@ -209,17 +196,25 @@ def _role(session: Session, name: RoleName) -> Role:
 def _keep_an_admin(session: Session, operator: Operator) -> None:
     # Locked, so that two admins cannot remove each other at the same instant.
     session.execute(select(Role.id).where(Role.name == "admin").with_for_update())
-    others = session.scalar(
+    others = (
         select(func.count())
         .select_from(Operator)
         .join(operators_roles, operators_roles.c.operator_id == Operator.id)
         .join(Role, Role.id == operators_roles.c.role_id)
         .where(Role.name == "admin", Operator.active, Operator.id != operator.id)
     )
-    if not others:
+    if operator.sees_all:  # admins of some congregations cannot take their place
+        others = others.where(Operator.sees_all)
+    if not session.scalar(others):
         raise Conflict(
             "last_admin",
             say(
+                "%(email)s is the last admin of all congregations; make somebody else "
+                "one first.",
+                email=operator.email,
+            )
+            if operator.sees_all
+            else say(
                 "%(email)s is the last admin; make somebody else an admin first.",
                 email=operator.email,
             ),

@@ -49,20 +49,30 @@ class AccessForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
         description=later("Counts when the box above is not ticked."),
     )
 
-    def offer(self, congregations: Sequence[Congregation]) -> None:
-        """Say which congregations may be chosen."""
+    def offer(self, congregations: Sequence[Congregation], *, everywhere: bool) -> None:
+        """Say which congregations may be chosen, and whether all of them may be."""
         self.congregations.choices = [
             SelectChoice(str(one.id), one.name) for one in congregations
         ]
+        if not everywhere:
+            del self.sees_all
 
     @property
-    def chosen(self) -> list[UUID]:
-        """The congregations to keep; none when all are seen."""
-        return (
-            []
-            if self.sees_all.data
-            else [UUID(one) for one in self.congregations.data or ()]
-        )
+    def everywhere(self) -> bool:
+        """Whether every congregation is to be seen."""
+        return "sees_all" in self and bool(self.sees_all.data)
+
+    def chosen(self, given: Sequence[UUID] = ()) -> list[UUID]:
+        """Return the congregations to keep; none when all are seen.
+
+        Args:
+            given: what the operator has; what the form does not offer stays theirs.
+        """
+        if self.everywhere:
+            return []
+        offered = {choice.value for choice in self.congregations.choices}
+        hidden = [one for one in given if str(one) not in offered]
+        return [*hidden, *(UUID(one) for one in self.congregations.data or ())]
 
 
 class OperatorForm(AccessForm):

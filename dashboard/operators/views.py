@@ -8,10 +8,12 @@ from flask import Blueprint, current_app, flash, redirect, url_for
 from flask.typing import ResponseReturnValue
 
 from dashboard.extensions import db
+from dashboard.filter_fields import clean
 from dashboard.operators import accounts, queries
 from dashboard.operators.forms import AccessForm, OperatorForm
 from dashboard.operators.models import Operator, RoleName
 from dashboard.operators.setup import new_password_link
+from dashboard.scope import allowed_congregations
 from dashboard.security import actor, current_operator
 from dashboard.web import render
 from tasks.config import Config
@@ -27,7 +29,7 @@ def index() -> str:
     """List everybody."""
     return render(
         "operators/list.html",
-        operators=queries.everybody(db.session()),
+        operators=queries.everybody(db.session(), allowed_congregations()),
         me=current_operator(),
     )
 
@@ -36,7 +38,7 @@ def index() -> str:
 def new() -> str:
     """Show the form for a new operator."""
     form = OperatorForm()
-    form.offer(queries.congregations(db.session()))
+    _offer(form)
     return render("operators/form.html", form=form, operator=None)
 
 
@@ -45,7 +47,7 @@ def create() -> ResponseReturnValue:
     """Add an operator, and show the link that sets their password."""
     database = db.session()
     form = OperatorForm()
-    form.offer(queries.congregations(database))
+    _offer(form)
     if not form.validate_on_submit():
         return render("operators/form.html", form=form, operator=None), 422
     try:
@@ -54,9 +56,9 @@ def create() -> ResponseReturnValue:
             form.email.data,
             None,
             form.role.data,
-            form.sees_all.data,
-            name=form.name.data or "",
-            congregations=form.chosen,
+            form.everywhere,
+            name=clean(form.name.data),
+            congregations=form.chosen(),
             actor=actor(),
         )
     except InvalidInput as error:
@@ -69,14 +71,14 @@ def create() -> ResponseReturnValue:
 def edit(operator_id: UUID) -> str:
     """Show what an operator may do and see."""
     database = db.session()
-    operator = accounts.find(database, operator_id)
+    operator = _one(operator_id)
     given = queries.congregations_of(database, operator)
     form = AccessForm(
         role=operator.role.value,
         sees_all=operator.sees_all,
         congregations=[*map(str, given)],
     )
-    form.offer(queries.congregations(database))
+    _offer(form)
     return render("operators/form.html", form=form, operator=operator)
 
 
@@ -84,9 +86,9 @@ def edit(operator_id: UUID) -> str:
 def update(operator_id: UUID) -> ResponseReturnValue:
     """Change what an operator may do and see."""
     database = db.session()
-    operator = accounts.find(database, operator_id)
+    operator = _one(operator_id)
     form = AccessForm()
-    form.offer(queries.congregations(database))
+    _offer(form)
     if not form.validate_on_submit():
         return render("operators/form.html", form=form, operator=operator), 422
     try:
@@ -94,8 +96,8 @@ def update(operator_id: UUID) -> ResponseReturnValue:
             database,
             operator,
             RoleName(form.role.data),
-            sees_all=form.sees_all.data,
-            congregations=form.chosen,
+            sees_all=form.everywhere,
+            congregations=form.chosen(queries.congregations_of(database, operator)),
             actor=actor(),
         )
     except Conflict as error:
@@ -108,7 +110,7 @@ def update(operator_id: UUID) -> ResponseReturnValue:
 def switch(operator_id: UUID, verb: str) -> ResponseReturnValue:
     """Let an operator log in, or not."""
     database = db.session()
-    operator = accounts.find(database, operator_id)
+    operator = _one(operator_id)
     try:
         accounts.set_active(database, operator, verb == "enable", actor=actor())
     except Conflict as error:
@@ -123,7 +125,17 @@ def switch(operator_id: UUID, verb: str) -> ResponseReturnValue:
 @bp.post("/<uuid:operator_id>/link")
 def link(operator_id: UUID) -> ResponseReturnValue:
     """Make a link with which the operator sets a new password."""
-    return _link_page(accounts.find(db.session(), operator_id))
+    return _link_page(_one(operator_id))
+
+
+def _one(operator_id: UUID) -> Operator:
+    return queries.operator(db.session(), operator_id, allowed_congregations())
+
+
+def _offer(form: AccessForm) -> None:
+    """Let nobody give more than they have themselves."""
+    found = queries.congregations(db.session(), allowed_congregations())
+    form.offer(found, everywhere=current_operator().sees_all)
 
 
 def _link_page(operator: Operator) -> str:

@@ -9,11 +9,13 @@ from flask import Flask
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
+from dashboard.operators import queries
 from dashboard.operators.accounts import create_operator
-from dashboard.operators.models import Operator, RoleName
+from dashboard.operators.models import Operator, RoleName, operator_congregations
 from tasks.errors import Conflict
 from tasks.models import AuditEntry, Congregation
 from tests.dashboard.conftest import PASSWORD, Browser
+from tests.support import factories
 from tests.support.locks import waits_for_a_lock
 from tests.support.processes import until
 
@@ -117,6 +119,136 @@ def test_a_role_and_its_congregations_can_be_changed(
     page = as_admin.get(f"/operators/{bob.id}").get_data(as_text=True)
     assert f'<option selected value="{congregation.id}">' in page
     assert "operator.access_changed" in audit(sqlite_engine)
+
+
+def _given(engine: Engine, email: str) -> set[str]:
+    given = operator_congregations.c
+    with Session(engine) as session:
+        return set(
+            session.scalars(
+                select(Congregation.slug)
+                .join(operator_congregations, given.congregation_id == Congregation.id)
+                .join(Operator, Operator.id == given.operator_id)
+                .where(Operator.email == email)
+            )
+        )
+
+
+def test_what_somebody_may_see_stays_theirs_while_one_congregation_is_looked_at(
+    as_admin: Browser,
+    add_operator: AddOperator,
+    sqlite_engine: Engine,
+    congregation: Congregation,
+) -> None:
+    """The pages hide the others then; a saved form must not take them away."""
+    with Session(sqlite_engine) as session, session.begin():
+        john = factories.congregation(session, "st-john")
+    given = [congregation.id, john]
+    email = add_operator("viewer", sees_all=False, congregations=given)
+    bob = operator(sqlite_engine, email)
+    as_admin.get("/?congregation=st-mary")
+
+    page = as_admin.get(f"/operators/{bob.id}").get_data(as_text=True)
+    assert page.count("<option selected") == 2
+    data = {"role": "operator", "congregations": [*map(str, given)]}
+    assert as_admin.post(f"/operators/{bob.id}", data=data).status_code == 303
+    assert _given(sqlite_engine, email) == {"st-john", "st-mary"}
+
+
+def test_what_the_form_has_no_room_for_stays_theirs(
+    as_admin: Browser,
+    add_operator: AddOperator,
+    sqlite_engine: Engine,
+    congregation: Congregation,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with Session(sqlite_engine) as session, session.begin():
+        john = factories.congregation(session, "st-john", name="St John")
+    given = [congregation.id, john]
+    email = add_operator("viewer", sees_all=False, congregations=given)
+    bob = operator(sqlite_engine, email)
+    monkeypatch.setattr(queries, "CHOICES_MAX", 1)
+
+    data = {"role": "viewer"}  # St John is offered, and not chosen any more
+    assert as_admin.post(f"/operators/{bob.id}", data=data).status_code == 303
+    assert _given(sqlite_engine, email) == {"st-mary"}
+
+
+def test_an_admin_of_some_congregations_manages_nobody_who_sees_more(
+    as_admin: Browser,
+    log_in: Callable[..., Browser],
+    add_operator: AddOperator,
+    sqlite_engine: Engine,
+    congregation: Congregation,
+) -> None:
+    """A link for somebody who sees everything would be everything."""
+    del as_admin
+    with Session(sqlite_engine) as session, session.begin():
+        john = factories.congregation(session, "st-john")
+    own = {"sees_all": False, "congregations": [congregation.id]}
+    browser = log_in("admin", email="mary@example.org", **own)
+    all_seeing = operator(sqlite_engine, "admin@example.org")
+    more = {"sees_all": False, "congregations": [congregation.id, john]}
+    add_operator("viewer", email="more@example.org", **more)
+    add_operator("viewer", email="ours@example.org", **own)
+
+    page = browser.get("/operators/").get_data(as_text=True)
+    assert "ours@example.org" in page
+    assert "mary@example.org" in page
+    for email in ("admin@example.org", "more@example.org"):
+        assert email not in page
+        path = f"/operators/{operator(sqlite_engine, email).id}"
+        assert browser.get(path).status_code == 404
+        for verb in ("", "/link", "/disable"):
+            assert browser.post(path + verb, data={"role": "viewer"}).status_code == 404
+    assert operator(sqlite_engine, all_seeing.email).active
+
+
+def test_an_admin_of_some_congregations_gives_nobody_more_than_they_have(
+    as_admin: Browser,
+    log_in: Callable[..., Browser],
+    sqlite_engine: Engine,
+    congregation: Congregation,
+) -> None:
+    del as_admin
+    with Session(sqlite_engine) as session, session.begin():
+        john = factories.congregation(session, "st-john")
+    own = {"sees_all": False, "congregations": [congregation.id]}
+    browser = log_in("admin", email="mary@example.org", **own)
+    me = operator(sqlite_engine, "mary@example.org")
+    data = {"role": "admin", "sees_all": "y", "congregations": str(congregation.id)}
+
+    assert 'name="sees_all"' not in browser.get("/operators/new").text
+    assert browser.post(f"/operators/{me.id}", data=data).status_code == 303
+    refused = browser.post(
+        f"/operators/{me.id}", data={"role": "admin", "congregations": str(john)}
+    )
+
+    assert refused.status_code == 422
+    assert not operator(sqlite_engine, me.email).sees_all
+    assert _given(sqlite_engine, me.email) == {"st-mary"}
+
+
+def test_somebody_sees_and_manages_everything(
+    as_admin: Browser,
+    add_operator: AddOperator,
+    sqlite_engine: Engine,
+    congregation: Congregation,
+) -> None:
+    """Admins of some congregations could not undo that."""
+    add_operator(
+        "admin", email="b@example.org", sees_all=False, congregations=[congregation.id]
+    )
+    me = operator(sqlite_engine, "admin@example.org")
+
+    answer = as_admin.post(
+        f"/operators/{me.id}",
+        data={"role": "admin", "congregations": str(congregation.id)},
+        follow_redirects=True,
+    )
+
+    assert "is the last admin of all congregations" in answer.get_data(as_text=True)
+    assert operator(sqlite_engine, me.email).sees_all
 
 
 def test_the_last_admin_stays_one(as_admin: Browser, sqlite_engine: Engine) -> None:
