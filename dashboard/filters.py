@@ -31,6 +31,8 @@ _SIZES: Final = (
     (1_000_000, mark("MB")),
     (1_000, mark("kB")),
 )
+#: A number and its unit stay on one line.
+_GAP: Final = "\N{NO-BREAK SPACE}"
 #: A relative time further away than this says the date instead.
 _RELATIVE_FOR: Final = timedelta(days=30)
 
@@ -44,14 +46,14 @@ def _now() -> datetime:
 
 
 def relative(moment: datetime, now: datetime | None = None) -> str:
-    """Return a moment in words.
+    r"""Return a moment in words.
 
     >>> from datetime import UTC
     >>> noon = datetime(2026, 3, 10, 12, tzinfo=UTC)
     >>> relative(noon + timedelta(hours=2, minutes=10), noon)
-    'in 2 h'
+    'in 2\xa0h'
     >>> relative(noon - timedelta(minutes=3), noon)
-    '3 min ago'
+    '3\xa0min ago'
     >>> relative(noon - timedelta(days=90), noon)
     '10 Dec 2025'
     """
@@ -83,20 +85,20 @@ def shortly(moment: datetime) -> str:
 
 
 def duration(span: timedelta, parts: int = 2) -> str:
-    """Return a span with its largest units; less than a second in milliseconds.
+    r"""Return a span with its largest units; less than a second in milliseconds.
 
     >>> duration(timedelta(seconds=95)), duration(timedelta(seconds=0.25))
-    ('1 min 35 s', '250 ms')
+    ('1\xa0min 35\xa0s', '250\xa0ms')
     """
     seconds = abs(span.total_seconds())
     if seconds < 1:
-        return f"{round(seconds * 1000)} ms"
+        return f"{round(seconds * 1000)}{_GAP}ms"
     whole = int(seconds)
     found = []
     for size, sign in _UNITS:
         count, whole = divmod(whole, size)
         if count:
-            found.append(f"{count} {say(sign)}")
+            found.append(f"{count}{_GAP}{say(sign)}")
     return " ".join(found[:parts])
 
 
@@ -124,14 +126,14 @@ def day(value: date) -> str:
 
 
 def size(count: int) -> str:
-    """Return a number of bytes in words.
+    r"""Return a number of bytes in words.
 
     >>> size(900), size(50_000_000), size(1_250_000)
-    ('900 bytes', '50 MB', '1.2 MB')
+    ('900 bytes', '50\xa0MB', '1.2\xa0MB')
     """
     for unit, sign in _SIZES:
         if count >= unit:
-            return f"{decimal(count / unit)} {say(sign)}"
+            return f"{decimal(count / unit)}{_GAP}{say(sign)}"
     return plural(count, "byte")
 
 

@@ -26,7 +26,7 @@
   function ago() {
     const seconds = Math.round((Date.now() - answered) / 1000);
     const unit = UNITS.find(([size]) => seconds >= size);
-    return unit && seconds > 1 ? says.ago.replace("{span}", `${Math.floor(seconds / unit[0])} ${unit[1]}`) : says.justNow;
+    return unit && seconds > 1 ? says.ago.replace("{span}", `${Math.floor(seconds / unit[0])}\u00a0${unit[1]}`) : says.justNow;
   }
 
   function tell() {

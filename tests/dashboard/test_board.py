@@ -156,7 +156,7 @@ def test_a_file_that_is_too_large_is_refused_in_words(
     assert "The file is larger than 20 kB." in answer.get_data(as_text=True)
     answer = board.post(as_operator, PDF + b" " * 200_000)
     assert answer.status_code == 413
-    assert "The file is larger than 20 kB. Nothing" in answer.get_data(as_text=True)
+    assert "The file is larger than 20\xa0kB. Nothing" in answer.get_data(as_text=True)
 
 
 def test_nobody_uploads_without_a_login(board: Board, client: Browser) -> None:

@@ -189,16 +189,16 @@ def test_a_rule_says_since_when_its_oldest_waits(
         ids = [rule.id for rule in rules]
     late, fine = (as_operator.get(f"/rules/{id_}").text for id_ in ids)
     assert "The oldest that waits past its time" in late
-    assert "3 h ago" in late
+    assert "3\xa0h ago" in late
     assert "Nothing of it waits past its time." in fine
 
 
 def test_times_are_told_as_one_number() -> None:
     assert [about(each) for each in (None, 0.0123, 95, 7_300)] == [
         "–",
-        "12 ms",
-        "1 min",
-        "2 h",
+        "12\xa0ms",
+        "1\xa0min",
+        "2\xa0h",
     ]
 
 
@@ -219,7 +219,7 @@ def test_a_budget_is_set_on_its_page_and_shown_when_it_burns(
         promise = {"share": "990", "seconds": "60"}
         answer = as_operator.post(path, data=promise, follow_redirects=True)
         page = answer.get_data(as_text=True)
-        assert "99 % are to begin within 1 min" in page
+        assert "99 % are to begin within 1\xa0min" in page
         assert "Nobody is told by mail" in page
         answer = as_operator.post(
             path, data=promise | {"by_mail": "1"}, follow_redirects=True

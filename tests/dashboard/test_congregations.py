@@ -238,7 +238,7 @@ def test_a_congregation_shows_its_podcasts_with_links_and_next_booking(
     row = page.split('id="podcast-show"')[1].split("</tr>")[0]
     assert "Kirchplatz" in row
     assert 'data-label="Booking links">1</td>' in row
-    assert "in 1 d" in row
+    assert "in 1\xa0d" in row
 
 
 def test_a_podcast_shows_bookings_rules_and_episodes(

@@ -245,10 +245,10 @@ def test_times_and_sizes_are_written_as_in_french() -> None:
         "dim. 1er mars 2026, 12:00:00 UTC",
         "10 mars, 12:00",
         "1er mars 2026",
-        "il y a 3 min",
-        "dans 2 h",
-        "1 j 2 h",
-        "1,2 Mo",
+        "il y a 3\xa0min",
+        "dans 2\xa0h",
+        "1\xa0j 2\xa0h",
+        "1,2\xa0Mo",
     ]
 
 

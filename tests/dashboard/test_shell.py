@@ -66,9 +66,9 @@ def test_every_reason_has_a_sentence() -> None:
     ("away", "words"),
     [
         (timedelta(0), "now"),
-        (timedelta(seconds=40), "in 40 s"),
-        (timedelta(minutes=-3), "3 min ago"),
-        (timedelta(days=2, hours=5), "in 2 d"),
+        (timedelta(seconds=40), "in 40\xa0s"),
+        (timedelta(minutes=-3), "3\xa0min ago"),
+        (timedelta(days=2, hours=5), "in 2\xa0d"),
         (timedelta(days=-90), "10 Dec 2025"),
     ],
 )

@@ -87,7 +87,7 @@ def test_an_execution_tells_why_it_waits(
     turn = _add(session, rule, run_at=soon, attempt=1, error="Waits for its turn: x.")
     hushed = _add(session, rule, run_at=soon, attempt=1)
     for id_, says in (
-        (first, "It is due since 5 min"),
+        (first, "It is due since 5\xa0min"),
         (due, "1 is due before it"),
         (failed, "It failed 2 times; attempt 3 of 5 comes next."),
         (turn, "Waits for its turn"),

@@ -100,6 +100,6 @@ def test_several_reasons_are_all_told_what_blocks_first() -> None:
 
 def test_the_place_in_the_queue_and_the_age_of_the_oldest_are_told() -> None:
     found = explain(Row(AGO), _lane(), NOW, queue=Queue(1_234, AGO))
-    assert "1\u202f234 are due before it, the first since 3 min" in (
+    assert "1\u202f234 are due before it, the first since 3\xa0min" in (
         found.reasons[0].sentence
     )
