@@ -16,6 +16,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from dashboard import (
     ROOT,
+    causes,
     errors,
     filters,
     headers,
@@ -119,6 +120,7 @@ def create_app(config: Config) -> Flask:
     errors.init_app(app)
     filters.init_app(app)
     told.init_app(app)
+    causes.init_app(app)
     zones.init_app(app)
     navigation.init_app(app)
     app.register_blueprint(_htmx())

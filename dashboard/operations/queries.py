@@ -13,6 +13,7 @@ from markupsafe import Markup
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
+from dashboard.causes import cause
 from dashboard.filters import absolute, reason
 from dashboard.operations.forms import OperationFilter
 from dashboard.operations.shrinking import moved_on
@@ -173,10 +174,10 @@ def _named(session: Session, name: str, id_: UUID) -> Markup | str:
         endpoint = session.scalar(select(Endpoint).where(Endpoint.id == id_))
         return name_of(endpoint) if endpoint else str(id_)
     wanted = select(FailureGroup.cause).where(FailureGroup.id == id_)
-    if (cause := session.scalar(wanted)) is None:
+    if (kept := session.scalar(wanted)) is None:
         return str(id_)
     url = url_for("failures.detail", failure_id=id_)
-    return Markup('<a href="{}">{}</a>').format(url, cause)  # it escapes them
+    return Markup('<a href="{}">{}</a>').format(url, cause(kept))
 
 
 def _meant(session: Session, line: Line) -> Iterator[tuple[str, str]]:

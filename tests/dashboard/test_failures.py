@@ -10,6 +10,7 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
+from bs4 import BeautifulSoup
 from flask import Flask
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
@@ -119,7 +120,7 @@ def test_what_failed_alike_is_one_line_with_its_number(
         fail(f"550 no such box ({n + 10})", recipient=f"g{n}@example.org")
     shown = _text(as_viewer, "/failures/")
     assert shown.count('id="failure-') == 1
-    assert "550 no such box (#)" in shown
+    assert "550 no such box (…)" in BeautifulSoup(shown, "html.parser").get_text()
     assert "3 failures in the last 48 hours" in shown
     assert "Acknowledge selected" not in shown, "a viewer only looks"
     detail = _text(as_viewer, f"/failures/{_group(session).id}")
@@ -350,3 +351,20 @@ def test_a_page_of_groups_takes_four_queries(
     second = page(session, [], first.next_cursor, 2, now=utcnow())
     assert {each.group.cause for each in (*first.rows, *second.rows)} == set("abcd")
     assert second.next_cursor is None
+
+
+def test_what_differs_between_failures_is_a_gap_that_is_read_aloud(
+    as_operator: Browser, fail: Callable[..., Execution]
+) -> None:
+    fail("The mail server at mx.example:25 cannot be reached (no answer within 30 s).")
+    told = "The mail server at mx.example:25 cannot be reached (no answer within … s)."
+    address = _address(r"(/failures/[0-9a-f-]{36})", _text(as_operator, "/failures/"))
+    for path in ("/", "/failures/", address):
+        page = BeautifulSoup(_text(as_operator, path), "html.parser")
+        shown = page.find(string="…")
+        assert shown is not None, path
+        gap = shown.parent
+        assert gap is not None
+        assert (gap["role"], gap["aria-label"]) == ("img", "so many")
+        assert gap.parent is not None
+        assert gap.parent.get_text() == told
