@@ -139,10 +139,16 @@ def test_a_removed_source_is_gone_and_its_bookings_stay(
 
 
 def test_without_a_podcast_the_forms_say_what_is_missing(
-    as_admin: FlaskClient, congregation: Congregation
+    as_admin: FlaskClient, as_operator: FlaskClient, congregation: Congregation
 ) -> None:
     for path in ("new", "feeds/new", "guests/new"):
-        assert "There is no podcast yet" in as_admin.get(f"/sources/{path}").text
+        page = as_admin.get(f"/sources/{path}").text
+        assert "There is no podcast yet" in page
+        assert "curl -X PUT http://localhost" in page
+        assert 'href="/tokens/new"' in page
+    page = as_operator.get("/sources/guests/new").text
+    assert "/tokens/new" not in page
+    assert "an admin makes one" in page
 
 
 def test_every_outcome_has_a_look() -> None:
