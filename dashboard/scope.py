@@ -6,17 +6,20 @@ from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
-from flask import Flask, g, request, session
+from flask import Flask, abort, g, request, session
 from flask_login import current_user
 from sqlalchemy import select
 
 from dashboard.extensions import db
+from dashboard.filter_fields import clean
 from dashboard.operators.models import Operator, operator_congregations
 from tasks.db import Congregations, Scope, set_scope
 from tasks.models import Congregation
 
 #: Where a session keeps the chosen congregation's slug.
 _CHOSEN: Final = "congregation"
+#: The largest number in an address that a column can have.
+_NUMBER_MAX: Final = 2**31 - 1
 #: The switcher lists this many; the congregations page lists all of them.
 SWITCHER_MAX: Final = 100
 #: Made once: every page asks.
@@ -73,6 +76,15 @@ def _allowed(operator: Operator) -> Congregations:
     return frozenset(ids)
 
 
+def _refuse_strange_names() -> None:
+    """Say of what no database takes even in a question that it is not there."""
+    for value in (request.view_args or {}).values():
+        if isinstance(value, str) and "\0" in value:
+            abort(404)
+        if isinstance(value, int) and value > _NUMBER_MAX:
+            abort(404)
+
+
 def _set_scope() -> None:
     g.allowed = g.scope = frozenset()
     if request.endpoint is None or not current_user.is_authenticated:
@@ -81,7 +93,7 @@ def _set_scope() -> None:
     g.allowed = g.scope = _allowed(current_user)
     set_scope(database, g.allowed)
     if _CHOSEN in request.args:
-        session[_CHOSEN] = request.args[_CHOSEN][:64]
+        session[_CHOSEN] = clean(request.args[_CHOSEN])[:64]
     if slug := session.get(_CHOSEN):
         g.chosen = database.scalar(select(Congregation).filter_by(slug=slug))
         if g.chosen is None:  # gone, or not theirs any more
@@ -93,6 +105,7 @@ def _set_scope() -> None:
 
 def init_app(app: Flask) -> None:
     """Set the scope of every request, after the guard and before the view."""
+    app.before_request(_refuse_strange_names)
     app.before_request(_set_scope)
     app.jinja_env.globals.update(
         current_congregations=current_congregations,

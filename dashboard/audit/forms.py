@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement
 from wtforms import HiddenField, SelectChoice, SelectField
 from wtforms.validators import Length
 
-from dashboard.filter_fields import MomentField, by_own_clock
+from dashboard.filter_fields import MomentField, by_own_clock, clean
 from dashboard.search.kinds import SEARCHED
 from dashboard.search.plain import PlainFilter
 from tasks.models import AuditEntry
@@ -48,8 +48,9 @@ class AuditFilter(PlainFilter):
             *(SelectChoice(word, name) for word, name in SUBJECT_KINDS.items()),
         ],
         validate_choice=False,
+        filters=[clean],
     )
-    subject = HiddenField(later("Subject's id"), [Length(max=128)])
+    subject = HiddenField(later("Subject's id"), [Length(max=128)], filters=[clean])
     since = MomentField(by_own_clock(later(meant("a time", "From"))))
     until = MomentField(by_own_clock(later(meant("a time", "Before"))))
 

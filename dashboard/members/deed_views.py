@@ -7,6 +7,7 @@ from uuid import UUID
 from flask import request, url_for
 from flask.typing import ResponseReturnValue
 
+from dashboard.filter_fields import clean
 from dashboard.members.views import bp
 from dashboard.office import Deed, asked_day, attempt
 from tasks.congregation.people import contacts, leaving
@@ -86,7 +87,7 @@ def remove_contact(member_id: UUID, emergency_id: UUID) -> ResponseReturnValue:
 @bp.post("/<uuid:member_id>/consents")
 def give_consent(member_id: UUID) -> ResponseReturnValue:
     """Write down what a member agreed to."""
-    kind = request.form.get("kind", "")
+    kind = clean(request.form.get("kind"))
     return _do(
         member_id,
         lambda session, who, now: contacts.give_consent(
@@ -99,7 +100,7 @@ def give_consent(member_id: UUID) -> ResponseReturnValue:
 @bp.post("/<uuid:member_id>/consents/withdraw")
 def withdraw_consent(member_id: UUID) -> ResponseReturnValue:
     """Write down what a member takes back."""
-    kind = request.form.get("kind", "")
+    kind = clean(request.form.get("kind"))
     return _do(
         member_id,
         lambda session, who, now: contacts.withdraw_consent(

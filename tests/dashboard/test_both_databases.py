@@ -12,6 +12,7 @@ from dashboard.operators.accounts import create_operator
 from dashboard.operators.models import OperatorSession
 from tasks.config import Config
 from tests.dashboard.conftest import PASSWORD, Browser
+from tests.support import factories, territory_rows
 
 MakeApp = Callable[[Config], Flask]
 
@@ -45,6 +46,50 @@ def test_postgresql_keeps_the_plans_of_pages_from_visit_to_visit(
     prepared = text("SELECT count(*) FROM pg_prepared_statements")
     with app.app_context(), db.engine.connect() as one, db.engine.connect() as other:
         assert sum(each.scalar(prepared) or 0 for each in (one, other)) > 0
+
+
+STRANGE = (
+    "/congregations/a%00b",
+    "/addresses/areas/%00",
+    "/board/%00/sections",
+    "/retention/%00",
+    "/outreach/contact-cap/%00",
+    "/notifications/settling/%00/document",
+    "/board/01a00000-0000-7000-8000-000000000000/versions/99999999999999999999/download",
+)
+IGNORED = (
+    "/?congregation=%00",
+    "/members/",  # the session does not keep what stood there
+    "/audit/?kind=%00&subject=a%00b",
+)
+
+
+def test_what_no_database_takes_is_not_there(
+    engine: Engine, tmp_path: Path, new_app: MakeApp
+) -> None:
+    """PostgreSQL refuses NUL even in a question, and SQLite very large numbers."""
+    _, browser = _console(engine, tmp_path, new_app)
+    browser.log_in("ann@example.org")
+
+    assert {path: browser.get(path).status_code for path in STRANGE} == dict.fromkeys(
+        STRANGE, 404
+    )
+    assert {path: browser.get(path).status_code for path in IGNORED} == dict.fromkeys(
+        IGNORED, 200
+    )
+
+
+def test_a_consent_with_a_strange_name_is_none(
+    engine: Engine, tmp_path: Path, new_app: MakeApp
+) -> None:
+    _, browser = _console(engine, tmp_path, new_app)
+    browser.log_in("ann@example.org")
+    with Session(engine) as session, session.begin():
+        member_id = territory_rows.member(session, factories.congregation(session))
+
+    for verb in ("consents", "consents/withdraw"):
+        path = f"/members/{member_id}/{verb}"
+        assert browser.post(path, data={"kind": "\0"}).status_code == 303
 
 
 def _console(engine: Engine, folder: Path, make: MakeApp) -> tuple[Flask, Browser]:
