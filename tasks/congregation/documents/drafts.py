@@ -45,7 +45,13 @@ def fill(session: Session, row: Document, draft: DocumentDraft) -> None:
     title = texts.line(
         draft.title, "title", TITLE_MAX, what=say("The title"), required=True
     )
-    section = session.get(BoardSection, draft.section_id)
+    # Whoever removes it waits, and is then told of the document.
+    section = session.get(
+        BoardSection,
+        draft.section_id,
+        populate_existing=True,
+        with_for_update={"read": True, "key_share": True},
+    )
     if section is None or section.congregation_id != row.congregation_id:
         raise InvalidInput(
             "unknown_section",

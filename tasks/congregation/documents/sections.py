@@ -115,7 +115,9 @@ def _taken(name: str) -> InvalidInput:
 
 
 def _section(session: Session, section_id: UUID) -> BoardSection:
-    row = session.get(BoardSection, section_id)
+    row = session.get(
+        BoardSection, section_id, populate_existing=True, with_for_update=True
+    )
     if row is None:
         raise NotFound(
             "unknown_section", say("There is no such section, or not any more.")

@@ -8,9 +8,8 @@ from uuid import UUID
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
-from tasks.congregation.days import locked
 from tasks.congregation.people.belonging import one, put, refuse_heads
-from tasks.congregation.people.groups import group, note
+from tasks.congregation.people.groups import locked_group, note
 from tasks.errors import Conflict
 from tasks.models import GroupMember
 from tasks.operations.audit import Actor
@@ -27,8 +26,7 @@ def add_member(session: Session, group_id: UUID, member_id: UUID, actor: Actor) 
         Conflict: the group is full, or the member is responsible for another one.
         NotFound: the session sees no such group.
     """
-    row = group(session, group_id)
-    locked(session, row.congregation_id)
+    row = locked_group(session, group_id)
     one(session, row.congregation_id, member_id, "member_id")
     refuse_heads(session, row.congregation_id, member_id, row.id, "member_id")
     mine = select(func.count()).where(GroupMember.group_id == row.id)
@@ -51,7 +49,7 @@ def remove_member(
         Conflict: the member is responsible for it, or the deputy.
         NotFound: the session sees no such group.
     """
-    row = group(session, group_id)
+    row = locked_group(session, group_id)
     if member_id in (row.responsible_id, row.deputy_id):
         raise Conflict(
             "leads_group",

@@ -65,8 +65,7 @@ def edit_group(
         Conflict: the name is taken, or a member is responsible elsewhere.
         NotFound: the session sees no such group.
     """
-    row = group(session, group_id)
-    locked(session, row.congregation_id)
+    row = locked_group(session, group_id)
     name, responsible_id = _checked(session, row.congregation_id, draft, row.id)
     row.name, row.responsible_id, row.deputy_id = name, responsible_id, draft.deputy_id
     row.version += 1
@@ -82,7 +81,7 @@ def delete_group(session: Session, group_id: UUID, actor: Actor) -> None:
     Raises:
         NotFound: the session sees no such group.
     """
-    row = group(session, group_id)
+    row = locked_group(session, group_id)
     note(session, actor, row, "deleted", f"Deleted the group “{row.name}”.")
     session.delete(row)
     session.flush()
@@ -94,10 +93,20 @@ def group(session: Session, group_id: UUID) -> Group:
     Raises:
         NotFound: the session sees none.
     """
-    row = session.get(Group, group_id)
+    row = session.get(Group, group_id, populate_existing=True)
     if row is None:
         raise NotFound("unknown_group", say("There is no such group."))
     return row
+
+
+def locked_group(session: Session, group_id: UUID) -> Group:
+    """Return a group as it is now, its congregation locked: who leads it stays so.
+
+    Raises:
+        NotFound: the session sees none, or somebody deleted it just now.
+    """
+    locked(session, group(session, group_id).congregation_id)
+    return group(session, group_id)
 
 
 def _checked(

@@ -10,7 +10,7 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from tasks.congregation.days import local_day, locked
+from tasks.congregation.days import local_day
 from tasks.congregation.notifications.telling import News, notify
 from tasks.congregation.territories.refusing import (
     check_campaign,
@@ -18,7 +18,7 @@ from tasks.congregation.territories.refusing import (
     check_regular,
     refuse_taken,
 )
-from tasks.congregation.territories.territories import note, territory
+from tasks.congregation.territories.territories import locked_territory, note
 from tasks.congregation.texts import notes, one_of, some_day
 from tasks.errors import InvalidInput
 from tasks.models import Attribution, Campaign, Method, Territory, new_id
@@ -54,8 +54,8 @@ def give(
         Conflict: somebody has it, it rests, or the active campaign forbids it.
         NotFound: the session sees no such territory.
     """
-    ground = territory(session, territory_id)
-    today = local_day(now, locked(session, ground.congregation_id).timezone)
+    ground, congregation = locked_territory(session, territory_id)
+    today = local_day(now, congregation.timezone)
     row = _checked(gift, ground, today)
     check_member(session, row, today)
     campaign = active_campaign(session, ground.congregation_id)

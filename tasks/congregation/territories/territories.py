@@ -17,6 +17,7 @@ from tasks.models import (
     Attribution,
     Campaign,
     CampaignTerritory,
+    Congregation,
     Territory,
     TerritoryKind,
     new_id,
@@ -67,8 +68,7 @@ def edit_territory(
         Conflict: another one has the number.
         NotFound: the session sees no such territory.
     """
-    row = territory(session, territory_id)
-    locked(session, row.congregation_id)
+    row, _ = locked_territory(session, territory_id)
     values = _checked(session, row.congregation_id, draft, row.id)
     before = {name: getattr(row, name) for name in values}
     if before == values:
@@ -88,8 +88,7 @@ def delete_territory(session: Session, territory_id: UUID, actor: Actor) -> None
             last territory the campaign would mean every one.
         NotFound: the session sees no such territory.
     """
-    row = territory(session, territory_id)
-    locked(session, row.congregation_id)
+    row, _ = locked_territory(session, territory_id)
     worked = exists().where(Attribution.territory_id == row.id)
     if session.scalar(select(worked)):
         raise Conflict(
@@ -122,10 +121,22 @@ def territory(session: Session, territory_id: UUID) -> Territory:
     Raises:
         NotFound: the session sees none.
     """
-    row = session.get(Territory, territory_id)
+    row = session.get(Territory, territory_id, populate_existing=True)
     if row is None:
         raise NotFound("unknown_territory", say("There is no such territory."))
     return row
+
+
+def locked_territory(
+    session: Session, territory_id: UUID
+) -> tuple[Territory, Congregation]:
+    """Return a territory as it is now, and its congregation, which is locked.
+
+    Raises:
+        NotFound: the session sees none, or somebody deleted it just now.
+    """
+    of = locked(session, territory(session, territory_id).congregation_id)
+    return territory(session, territory_id), of
 
 
 def note(
