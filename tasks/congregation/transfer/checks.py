@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from tasks.automation.zones import zone_names
 from tasks.congregation.addresses.perimeters import read_geojson
+from tasks.congregation.campaigns.drafts import REST_DAYS_MAX
 from tasks.congregation.names import folded
 from tasks.congregation.transfer.entity import Row
 from tasks.errors import InvalidInput
@@ -59,6 +60,20 @@ def in_order(first: str, last: str) -> Callable[[Row], Fault]:
         return None
 
     return check
+
+
+def rest_days(value: int) -> int:
+    """Return how long a territory rests.
+
+    Raises:
+        InvalidInput: it is negative, or so long that no calendar has the day.
+    """
+    if not 0 <= value <= REST_DAYS_MAX:
+        raise InvalidInput(
+            "rest_out_of_range",
+            kept("is not from 0 to %(max)s", max=str(REST_DAYS_MAX)),
+        )
+    return value
 
 
 def is_active(row: Row) -> bool:

@@ -65,6 +65,7 @@ ENTITIES: Final = (
         Campaign,
         # It tells what was done here, by the ids that rows have here.
         omits=frozenset({"report"}),
+        cleans={"rest_days": checks.rest_days},
         key=("name", "starts_on"),
         checks=checks.in_order("starts_on", "ends_on"),
         spans=Spans(

@@ -27,6 +27,7 @@ from sqlalchemy import (
 from sqlalchemy.types import TypeEngine
 
 from tasks.automation.checks import YEARS
+from tasks.congregation.texts import FIRST_DAY, LAST_DAY
 from tasks.models.base import UtcDateTime
 from tasks.saying import mark
 from tasks.saying.kept import kept
@@ -140,9 +141,13 @@ def _real(value: Any) -> float:  # noqa: ANN401  # from JSON
 
 def _day(value: Any) -> date:  # noqa: ANN401  # from JSON
     try:
-        return date.fromisoformat(value)
+        found = date.fromisoformat(value)
     except (TypeError, ValueError) as error:
         raise ValueError(mark("is not a day such as 2026-03-10")) from error
+    if not FIRST_DAY <= found <= LAST_DAY:  # some days are added to it now and then
+        years = {"first": f"{FIRST_DAY:%Y}", "last": f"{LAST_DAY:%Y}"}
+        raise ValueError(kept("must lie between %(first)s and %(last)s", **years))
+    return found
 
 
 def _instant(value: Any) -> datetime:  # noqa: ANN401  # from JSON

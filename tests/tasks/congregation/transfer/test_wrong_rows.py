@@ -103,6 +103,18 @@ WRONG: dict[str, tuple[dict[str, list[Any]], tuple[str, int, str, str]]] = {
         {"members": [ADA | {"left_on": "31.2.2026"}]},
         ("members.ndjson", 1, "left_on", "not a day"),
     ),
+    "a day to which none can be added": (
+        {"campaigns": [CAMPAIGN | {"ends_on": "9999-12-31"}]},
+        ("campaigns.ndjson", 1, "ends_on", "between 1900 and 2999"),
+    ),
+    "a day long ago": (
+        {"members": [ADA | {"birth_date": "0198-05-01"}]},
+        ("members.ndjson", 1, "birth_date", "between 1900 and 2999"),
+    ),
+    "an endless rest": (
+        {"campaigns": [CAMPAIGN | {"rest_days": 2_000_000_000}]},
+        ("campaigns.ndjson", 1, "rest_days", "is not from 0 to 366"),
+    ),
     "instant": (
         {"members": [ADA | {"created_at": "2026-03-01T10:00:00"}]},
         ("members.ndjson", 1, "created_at", "not an instant"),
