@@ -34,7 +34,11 @@ PAGES: Final = {
         mark("The request could not be understood."),
     ),
     401: ("unauthorized", mark("Please log in"), mark("Log in and try again.")),
-    403: ("forbidden", mark("Not allowed"), mark("You may not do this.")),
+    403: (
+        "forbidden",
+        mark("Not allowed"),
+        mark("You may not do this. An admin can say who may."),
+    ),
     404: (
         "not_found",
         mark("Nothing here"),
@@ -69,6 +73,8 @@ PAGES: Final = {
 }
 #: Statuses whose sentence we write where they are raised.
 _WITH_SENTENCE: Final = frozenset({403, 409, 429})
+#: What may be over in a moment.
+_PASSING: Final = frozenset({429, 500, 503})
 
 
 def _on_http_error(error: HTTPException) -> ResponseReturnValue:
@@ -158,6 +164,7 @@ def _answer(
             sentence=sentence,
             request_id=g.get("request_id", ""),
             before=_page_before(),
+            may_try_again=status in _PASSING and request.method == "GET",
         ),
         status,
     )

@@ -41,6 +41,23 @@ def test_an_error_leads_back_to_the_page_of_ours_before_it(
     assert "To the overview" in page
 
 
+@pytest.mark.parametrize(("status", "is_offered"), [(503, True), (404, False)])
+def test_what_may_be_over_in_a_moment_is_tried_again_by_a_link(
+    app: Flask, as_operator: Browser, status: int, is_offered: bool
+) -> None:
+    for view in ("failures.index", "failures.acknowledge_selected"):
+        app.view_functions[view] = lambda: abort(status)
+    shown, sent = (
+        as_operator.get("/failures/"),
+        as_operator.post("/failures/acknowledge"),
+    )
+
+    assert (shown.status_code, sent.status_code) == (status, status)
+    assert ('href="">Try again</a>' in shown.text) == is_offered
+    # A link would not send again what was written.
+    assert ">Try again</a>" not in sent.text
+
+
 def test_under_api_errors_are_json(client: Browser) -> None:
     answer = client.get("/api/v1/nowhere")
 
