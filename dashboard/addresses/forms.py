@@ -16,7 +16,7 @@ from wtforms import (
 
 from dashboard.office import OfficeForm, WithinForm
 from tasks.congregation.addresses.areas import AreaChange
-from tasks.congregation.addresses.editing import NOTES_MAX, AddressChange
+from tasks.congregation.addresses.editing import NOTES_MAX, AddressChange, shown
 from tasks.models import Address, AddressArea
 from tasks.saying import later
 
@@ -33,11 +33,12 @@ class AddressForm(OfficeForm):
     follows = BooleanField(later("Let the next sync put it where open data says"))
     is_active = BooleanField(later("It is worked on"))
     notes = TextAreaField(later("Notes"), render_kw={"maxlength": NOTES_MAX})
+    seen = HiddenField()
 
     def fill(self, row: Address) -> None:
         """Show what is kept."""
-        self.lat.data = "" if row.lat is None else f"{row.lat:.7f}".rstrip("0")
-        self.lon.data = "" if row.lon is None else f"{row.lon:.7f}".rstrip("0")
+        self.lat.data, self.lon.data = shown(row)
+        self.seen.data = " ".join(shown(row))
         self.is_active.data = row.is_active
         self.notes.data = row.notes
 
@@ -49,6 +50,7 @@ class AddressForm(OfficeForm):
             self.notes.data or "",
             is_active=bool(self.is_active.data),
             follows=bool(self.follows.data),
+            seen=self.seen.data or "",
         )
 
 

@@ -30,6 +30,26 @@ class AddressChange:
     is_active: bool
     #: Whether the next sync may put it where open data says.
     follows: bool
+    #: The position that the operator had before their eyes, see ``shown``.
+    seen: str = ""
+
+    @property
+    def is_left(self) -> bool:
+        """Whether the position is as it was seen: a sync may have moved it since."""
+        return self.seen == f"{self.lat.strip()} {self.lon.strip()}"
+
+
+def shown(row: Address) -> tuple[str, str]:
+    """Return latitude and longitude as forms show them; empty: there are none.
+
+    >>> shown(Address(lat=48.0, lon=2.35))
+    ('48', '2.35')
+    """
+    lat, lon = (
+        "" if each is None else f"{each:.{_DECIMALS}f}".rstrip("0").rstrip(".")
+        for each in (row.lat, row.lon)
+    )
+    return lat, lon
 
 
 def get_address(session: Session, address_id: UUID) -> Address:
@@ -68,7 +88,7 @@ def edit_address(
             field="notes",
         )
     before = _told(row)
-    if position != (row.lat, row.lon):
+    if not change.is_left and position != (row.lat, row.lon):
         row.lat, row.lon = position
         row.is_hand_placed = True
         perimeter = Perimeter(get_area(session, row.congregation_id).perimeter)

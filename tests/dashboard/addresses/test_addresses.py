@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from uuid import UUID
 
 import pytest
@@ -93,6 +94,23 @@ def test_a_position_given_by_hand_is_kept_and_looked_at(
     assert "given by hand" in page
     as_operator.post(f"/addresses/{doors}", data=values | {"follows": "y"})
     assert not _row(sqlite_engine, doors).is_hand_placed
+
+
+def test_a_page_from_before_a_sync_does_not_move_the_address_back(
+    as_operator: Browser, doors: UUID, sqlite_engine: Engine
+) -> None:
+    page = as_operator.get(f"/addresses/{doors}").text
+    (seen,) = re.findall(r'name="seen" type="hidden" value="([^"]*)"', page)
+    with Session(sqlite_engine) as session, session.begin():
+        session.get_one(Address, doors).lat = 49.5  # a sync says so
+    lat, lon = seen.split(" ")
+    values = {"lat": lat, "lon": lon, "seen": seen, "notes": "Ring", "is_active": "y"}
+    assert as_operator.post(f"/addresses/{doors}", data=values).status_code == 303
+    row = _row(sqlite_engine, doors)
+    assert (row.lat, row.is_hand_placed, row.notes) == (49.5, False, "Ring")
+    as_operator.post(f"/addresses/{doors}", data=values | {"lat": "49.25"})
+    row = _row(sqlite_engine, doors)
+    assert (row.lat, row.is_hand_placed) == (49.25, True)
 
 
 @pytest.mark.parametrize(
