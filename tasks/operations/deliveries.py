@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from tasks import doorbell
 from tasks.failures.noting import note_retried
+from tasks.locks import in_order
 from tasks.models import Congregation, Delivery, DeliveryState, Endpoint, Operation
 from tasks.models.base import born_from
 from tasks.models.failure import FailedDelivery
@@ -87,9 +88,13 @@ def retry_deliveries(
     revived = session.execute(
         update(Delivery)
         .where(
-            Delivery.id.in_(ids),
-            _DID_NOT_ARRIVE,
-            Delivery.endpoint_id.in_(on),
+            *in_order(
+                session,
+                Delivery,
+                Delivery.id.in_(ids),
+                _DID_NOT_ARRIVE,
+                Delivery.endpoint_id.in_(on),
+            )
         )
         .values(anew(now))
         .returning(Delivery.congregation_id, Delivery.id)

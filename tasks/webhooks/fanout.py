@@ -16,6 +16,7 @@ from tasks import doorbell
 from tasks.automation.records import chunks
 from tasks.bulk import among, is_postgres
 from tasks.failures.noting import note_retried
+from tasks.locks import in_order
 from tasks.lookups import among_keys
 from tasks.models.base import new_id
 from tasks.models.delivery import SETTLED, Delivery, DeliveryState
@@ -28,6 +29,8 @@ from tasks.webhooks.messages import keep_messages
 
 LANE: Final = "deliveries"
 _DELIVERIES: Final[Table] = Delivery.metadata.tables[Delivery.__tablename__]
+#: What there is one delivery of.
+_PAIR: Final = (Delivery.message_id, Delivery.endpoint_id)
 
 
 class Wish(NamedTuple):
@@ -111,7 +114,8 @@ def _made(session: Session, wishes: Sequence[Wish], now: datetime) -> list[UUID]
     )
     rows = {(wish.event.id, wish.endpoint_id): _row(wish, now) for wish in wishes}
     made: list[UUID] = []
-    for piece in chunks(list(rows.values())):
+    # In one order for all: two fan-outs may tell the same events again.
+    for piece in chunks([rows[pair] for pair in sorted(rows)]):
         made += session.scalars(statement, list(piece)).all()
     return made
 
@@ -144,10 +148,12 @@ def _asked_again(
             revived += session.scalars(
                 update(Delivery)
                 .where(
-                    among_keys(
-                        session, (Delivery.message_id, Delivery.endpoint_id), piece
-                    ),
-                    Delivery.state.in_(ended),
+                    *in_order(
+                        session,
+                        Delivery,
+                        among_keys(session, _PAIR, piece),
+                        Delivery.state.in_(ended),
+                    )
                 )
                 .values(anew(now))
                 .returning(Delivery.id)

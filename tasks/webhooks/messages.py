@@ -31,7 +31,8 @@ def keep_messages(session: Session, events: Sequence[Event], now: datetime) -> N
     ids = [event.id for event in events]
     has_one = select(WebhookMessage.id).where(among(session, WebhookMessage.id, ids))
     known = set(session.scalars(has_one))
-    new = [event for event in events if event.id not in known]
+    # By id: two fan-outs of the same events insert them in one order.
+    new = sorted((each for each in events if each.id not in known), key=_id_of)
     if not new:
         return
     contexts = build_contexts(session, new)
@@ -60,6 +61,10 @@ def written(id_: UUID, type_: str, at: datetime, data: Json) -> str:
     """Return a body: ``id``, ``type``, ``timestamp`` and ``data``."""
     letter = {"id": str(id_), "type": type_, "timestamp": at.isoformat(), "data": data}
     return json.dumps(letter, ensure_ascii=False, separators=(",", ":"))
+
+
+def _id_of(event: Event) -> int:
+    return event.id.int
 
 
 def _row(event: Event, context: Json, now: datetime) -> dict[str, Any]:

@@ -42,8 +42,9 @@ def settle(
     The fence: a delivery is settled only while it is running under the attempt that
     was made; a late writer changes nothing and gets "lost".  Caller commits.
     """
-    rows = _locked(session, [each.held.delivery_id for each in acted])
+    # First the endpoints, as who switches one: then it ends what waits for it.
     endpoints = _endpoints(session, {each.held.endpoint_id for each in acted})
+    rows = _locked(session, [each.held.delivery_id for each in acted])
     words: dict[UUID, str] = {}
     for held, outcome in acted:
         row = rows.get(held.delivery_id)
@@ -76,7 +77,7 @@ def _locked(session: Session, ids: Sequence[UUID]) -> Mapping[UUID, Delivery]:
         select(Delivery)
         .where(among(session, Delivery.id, ids), IS_RUNNING)
         .order_by(Delivery.id)
-        .with_for_update()
+        .with_for_update(key_share=True)
         .execution_options(populate_existing=True)
     )
     return {row.id: row for row in rows}

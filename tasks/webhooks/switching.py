@@ -13,6 +13,7 @@ from uuid import UUID
 from sqlalchemy import exists, select, update
 from sqlalchemy.orm import Session
 
+from tasks.locks import in_order
 from tasks.models.congregation import Congregation
 from tasks.models.delivery import Delivery, DeliveryState
 from tasks.models.endpoint import Endpoint, EndpointEnd
@@ -49,8 +50,12 @@ def end_pending(
     session.execute(
         update(Delivery)
         .where(
-            Delivery.endpoint_id == endpoint_id,
-            Delivery.state == DeliveryState.PENDING,
+            *in_order(
+                session,
+                Delivery,
+                Delivery.endpoint_id == endpoint_id,
+                Delivery.state == DeliveryState.PENDING,
+            )
         )
         .values(state=DeliveryState.DISABLED, reason=why, settled_at=now)
         .execution_options(synchronize_session=False)
