@@ -113,14 +113,15 @@ def change(
         )
     row.revision += 1
     session.flush()
-    executions = end_reminders(session, row, now)
     event = report(session, row, "booking.rescheduled", now)
+    schedule = _planned_again(session, row, before, now)
     return Changed(
         row,
         changed=True,
         event=event,
-        schedule=_planned_again(session, row, before, now),
-        executions_cancelled=executions,
+        schedule=schedule,
+        # Last: what was dispatched while the jobs were waited for ends as well.
+        executions_cancelled=end_reminders(session, row, now),
     )
 
 

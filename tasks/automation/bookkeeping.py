@@ -19,6 +19,7 @@ from tasks.automation.plans import reconcile
 from tasks.automation.results import EmitEventResult, ScheduleResult
 from tasks.automation.subjects import booked_among, of_bookings, of_episodes
 from tasks.automation.triggers import TRIGGERS
+from tasks.locks import in_order
 from tasks.models.booking import Booking, BookingStatus
 from tasks.models.episode import Episode
 from tasks.models.execution import Execution, ExecutionState
@@ -100,8 +101,8 @@ def end_work(session: Session, row: Booking, now: datetime) -> tuple[int, int]:
     of = ScheduledJob.congregation_id == row.congregation_id
     which = [of, ScheduledJob.booking_id == row.id]
     jobs = end_jobs(session, which, JobState.CANCELLED, reason, now)
-    n_executions = _end_executions(session, row, _OF_LIVING, reason, now)
     _plan_episodes(session, row.congregation_id, [row.episode_id], now)
+    n_executions = _end_executions(session, row, _OF_LIVING, reason, now)
     return len(jobs), n_executions
 
 
@@ -125,7 +126,7 @@ def _end_executions(
     ]
     ended: Sequence[UUID] = session.scalars(
         update(Execution)
-        .where(*which)
+        .where(*in_order(session, Execution, *which))
         .values(state=ExecutionState.CANCELLED, reason=reason, settled_at=now)
         .returning(Execution.id)
         .execution_options(synchronize_session="fetch")

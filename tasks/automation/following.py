@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -35,6 +35,7 @@ from tasks.automation.replan import (
 from tasks.automation.subjects import booked_among, of_bookings, of_episodes
 from tasks.automation.triggers import TRIGGERS
 from tasks.automation.zone_moves import take_along as take_to_their_zone
+from tasks.bulk import is_postgres
 from tasks.models.booking import Booking
 from tasks.models.episode import Episode
 from tasks.models.replan import Replan
@@ -44,6 +45,8 @@ from tasks.models.scheduled_job import ScheduledJob
 #: So many jobs, or dates in the calendar, are planned within the operator's request.
 AT_ONCE_MAX: Final = 1_000
 LANE: Final = "replanning"
+#: Longer than any transaction of a producer that plans.
+LEFT_WITHIN: Final = timedelta(minutes=10)
 
 
 def follow(
@@ -113,6 +116,32 @@ def work_off(session: Session, open_: Replan, rule: Rule, *, limit: int) -> bool
     subjects, open_.cursor = calendar_piece(session, rule, since, cursor, limit)
     _count(open_, carry_out(session, rule, subjects, open_.since))
     return open_.cursor is None
+
+
+def left_behind(session: Session, now: datetime) -> Rule | None:
+    """Open the planning of a rule whose jobs a change of it did not meet; locks it.
+
+    Somebody planned them by the rule as it was, and committed after the change looked.
+    SQLite has one writer at a time, so there are none.
+    """
+    if not is_postgres(session):
+        return None
+    rule = session.scalars(
+        select(Rule)
+        .where(
+            Rule.updated_at > now - LEFT_WITHIN,
+            Rule.deleted_at.is_(None),
+            select(ScheduledJob.id).where(*outdated(Rule)).exists(),
+            ~select(Replan.rule_id).where(Replan.rule_id == Rule.id).exists(),
+        )
+        .order_by(Rule.id)
+        .limit(1)
+        .with_for_update(key_share=True, skip_locked=True)
+        .execution_options(populate_existing=True)
+    ).first()
+    if rule is not None:
+        _leave(session, rule, now, also_coming=False)
+    return rule
 
 
 def _n_work(session: Session, rule: Rule, now: datetime, *, also_coming: bool) -> int:

@@ -15,6 +15,7 @@ from sqlalchemy import (
     literal_column,
     select,
     text,
+    union_all,
     update,
 )
 from sqlalchemy.orm import Session
@@ -24,7 +25,8 @@ from tasks.automation.keys import Ids
 from tasks.automation.planner import Existing, Subject, Wanted
 from tasks.automation.records import chunks, load_records
 from tasks.automation.upsert import insert_new
-from tasks.bulk import among_rows, insert_many
+from tasks.bulk import among_rows, insert_many, is_postgres
+from tasks.locks import in_order
 from tasks.models.reason import Reason
 from tasks.models.scheduled_job import JobContext, JobState, ScheduledJob
 
@@ -64,24 +66,31 @@ def existing_jobs(
     found: dict[UUID, Existing] = {}
     of = subjects[0].congregation_id
     places = {place for each in subjects for place in _places(each.ids)}
-    for kind in ("booking", "episode", "podcast"):
-        ids = sorted(name for what, name in places if what == kind and name)
-        for chunk in chunks(ids):
-            named = _about(session, kind, chunk)
-            about = and_(ScheduledJob.congregation_id == of, named)
-            if locks:
-                _lock_pending(session, about)
-            found.update({job.id: job for job in _read(session, about)})
+    abouts = [
+        and_(ScheduledJob.congregation_id == of, _about(session, kind, chunk))
+        for kind in ("booking", "episode", "podcast")
+        for chunk in chunks(sorted(n for what, n in places if what == kind and n))
+    ]
+    if locks:
+        _lock_pending(session, abouts)
+    for about in abouts:
+        found.update({job.id: job for job in _read(session, about)})
     return Jobs(found.values())
 
 
-def _lock_pending(session: Session, about: ColumnElement[bool]) -> None:
-    is_pending = ScheduledJob.state == literal_column("'pending'")
+def _lock_pending(session: Session, abouts: Sequence[ColumnElement[bool]]) -> None:
+    """Lock the pending jobs of all kinds together, by id: others want some of them."""
+    if not is_postgres(session):
+        return  # SQLite has one writer, and we are it
+    job, is_pending = ScheduledJob, ScheduledJob.state == literal_column("'pending'")
+    # Not with OR, for which neither index would do.
+    each = [select(job.id).where(about, is_pending) for about in abouts]
+    named = job.id.in_(union_all(*each)) if len(each) > 1 else abouts[0]
     session.execute(
-        select(ScheduledJob.id)
-        .where(about, is_pending)
-        .order_by(ScheduledJob.id)
-        .with_for_update()
+        select(job.id)
+        .where(named, is_pending)
+        .order_by(job.id)
+        .with_for_update(key_share=True)
     ).all()
 
 
@@ -128,9 +137,10 @@ def end_jobs(
     now: datetime,
 ) -> Sequence[UUID]:
     """End the pending jobs that match all of ``which``; returns their ids."""
+    is_pending = ScheduledJob.state == literal_column("'pending'")
     return session.scalars(
         update(ScheduledJob)
-        .where(*which, ScheduledJob.state == literal_column("'pending'"))
+        .where(*in_order(session, ScheduledJob, *which, is_pending))
         .values(state=state, reason=reason, settled_at=now)
         .returning(ScheduledJob.id)
         .execution_options(synchronize_session="fetch")

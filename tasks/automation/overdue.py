@@ -20,6 +20,7 @@ from tasks.automation.keys import Entity, Ids, entity_of
 from tasks.automation.lateness import due_at
 from tasks.automation.records import chunks
 from tasks.automation.triggers import TRIGGERS
+from tasks.locks import in_order
 from tasks.lookups import among_keys
 from tasks.models.execution import Execution, ExecutionState
 from tasks.models.reason import Reason
@@ -150,8 +151,12 @@ def overtake(
         session.execute(
             update(Execution)
             .where(
-                Execution.id.in_(chunk),
-                Execution.state == literal_column("'pending'"),
+                *in_order(
+                    session,
+                    Execution,
+                    Execution.id.in_(chunk),
+                    Execution.state == literal_column("'pending'"),
+                )
             )
             .values(
                 state=ExecutionState.CANCELLED,

@@ -53,7 +53,7 @@ def plan_coming(session: Session, rule: Rule, *, now: datetime) -> Replanned:
     return carry_out(session, rule, coming(session, rule, now), now)
 
 
-def outdated(rule: Rule) -> list[ColumnElement[bool]]:
+def outdated(rule: Rule | type[Rule]) -> list[ColumnElement[bool]]:
     """Return what tells the jobs that a changed rule has yet to plan anew."""
     return [
         ScheduledJob.rule_id == rule.id,

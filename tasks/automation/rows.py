@@ -25,7 +25,7 @@ def locked(
     return session.scalar(
         select(model)
         .where(model.congregation_id == congregation_id, model.id == record_id)
-        .with_for_update()
+        .with_for_update(key_share=True)
         .execution_options(populate_existing=True)
     )
 

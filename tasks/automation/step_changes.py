@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from tasks.automation.steps import Step
 from tasks.bulk import BulkUpdate
+from tasks.locks import in_order
 from tasks.lookups import unindexed
 from tasks.models.execution import Execution, ExecutionState
 from tasks.models.reason import Reason
@@ -75,7 +76,7 @@ def _end(session: Session, rule: Rule, numbers: Sequence[int], now: datetime) ->
         return 0
     ended = session.scalars(
         update(Execution)
-        .where(*_waiting(rule, numbers))
+        .where(*in_order(session, Execution, *_waiting(rule, numbers)))
         .values(
             state=ExecutionState.CANCELLED,
             reason=Reason.STEP_REMOVED,
@@ -90,9 +91,10 @@ def _end(session: Session, rule: Rule, numbers: Sequence[int], now: datetime) ->
 
 
 def _change_action(session: Session, rule: Rule, step: Step) -> None:
+    untried = (*_waiting(rule, [step.number]), Execution.attempt == 0)
     session.execute(
         update(Execution)
-        .where(*_waiting(rule, [step.number]), Execution.attempt == 0)
+        .where(*in_order(session, Execution, *untried))
         .values(action=step.action)
         .execution_options(synchronize_session=False)
     )
@@ -105,7 +107,7 @@ def _shift(session: Session, rule: Rule, step: Step, now: datetime) -> tuple[int
         select(Execution.id, Execution.created_at)
         .where(*waiting)
         .order_by(unindexed(Execution.id))  # who cancels many has the same order
-        .with_for_update()
+        .with_for_update(key_share=True)
     ).all()
     times = {row.id: row.created_at + step.delay for row in rows}
     # By what is true of them, not by their ids: there may be any number.

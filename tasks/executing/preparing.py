@@ -24,6 +24,7 @@ from tasks.executing.claiming import Running
 from tasks.executing.edited import put_in
 from tasks.executing.lending import Token, lend, lend_edited
 from tasks.executing.marking import mark, note_recipients
+from tasks.executing.rates import hold
 from tasks.executing.stopping import stopped
 from tasks.executing.verdicts import Verdict, refuse
 from tasks.held import Claim
@@ -74,7 +75,7 @@ def prepare(
     the transaction is not marked.  Caller commits before it acts on the others.  What
     is not ours any more is left out.
     """
-    prepared = look(session, rows, now=now)
+    prepared = look(session, rows, now=now, holds_rows=False)
     leaving = leaving_of(prepared)
     ours = mark(session, leaving, now)
     note_recipients(session, readdressed(rows, ours))
@@ -95,16 +96,24 @@ def readdressed(rows: Sequence[Running], ready: Sequence[Ready]) -> list[Ready]:
 
 
 def look(
-    session: Session, rows: Sequence[Running], *, now: datetime
+    session: Session, rows: Sequence[Running], *, now: datetime, holds_rows: bool = True
 ) -> list[Ready | Verdict]:
     """Compose the messages of what is locked or ours, and guard it.
 
     Nothing is written but the turns of rate limits.  A row that makes the program fail
     is refused, and keeps nobody else from being looked at.
+
+    Args:
+        holds_rows: they are locked, not leased.  Then those are left out whose rule's
+            turns somebody else gives, or whose rule changes at this moment.
     """
-    return apart(
-        lambda some: _looked(session, some, now), rows, _broken, of_all=RenderingBroken
+    looked = apart(
+        lambda some: _looked(session, some, now, holds_rows=holds_rows),
+        rows,
+        _broken,
+        of_all=RenderingBroken,
     )
+    return [each for each in looked if each is not None]
 
 
 def _broken(row: Running, error: Exception) -> Verdict:
@@ -113,8 +122,8 @@ def _broken(row: Running, error: Exception) -> Verdict:
 
 
 def _looked(
-    session: Session, rows: Sequence[Running], now: datetime
-) -> list[Ready | Verdict]:
+    session: Session, rows: Sequence[Running], now: datetime, *, holds_rows: bool
+) -> list[Ready | Verdict | None]:
     began_at = time.monotonic()
     rules = rules_of(session, rows)
     deeds = _deeds(rows, rules)
@@ -124,17 +133,19 @@ def _looked(
     composed = lend_edited(session, rows, composed, contexts, lent)
     # Guarded last, so that as little time as possible lies between look and effect.
     made_at = time.monotonic()
-    if made_at - began_at > _SHORT_SECONDS:
+    held = hold(session, rules.values(), holds_rows=holds_rows)
+    if held or made_at - began_at > _SHORT_SECONDS:
         rules = rules_of(session, rows)  # somebody may have edited one meanwhile
     recipients = {
         row.id: each.recipient
         for row, each in zip(rows, composed, strict=True)
         if isinstance(each, Composed)
     }
-    stops = stopped(session, rows, rules, contexts, recipients, now)
+    stops = stopped(session, rows, rules, contexts, recipients, now, held)
     return [
-        (stops and stops.get(row.id))
-        or _prepared(row, deed, each, lent.get(row.id), made_at)
+        stops[row.id]
+        if row.id in stops
+        else _prepared(row, deed, each, lent.get(row.id), made_at)
         for row, deed, each in zip(rows, deeds, composed, strict=True)
     ]
 

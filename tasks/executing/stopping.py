@@ -27,31 +27,36 @@ def stopped(
     contexts: Mapping[UUID, Json],
     recipients: Mapping[UUID, str | None],
     now: datetime,
-) -> dict[UUID, Verdict]:
+    held: Mapping[UUID, bool],
+) -> dict[UUID, Verdict | None]:
     """Return the verdicts on what must not act now; the others may.
+
+    ``None``: it cannot be told before the rows are let go.
 
     Args:
         rows: in the order in which they are due.
         recipients: whom those go to whose message could be made; only they get a turn
             of a rate limit.
+        held: the rules with a limit, as ``rates.hold`` has them.
     """
     stops = hushed(session, rows, rules, now) | why_not(
         session, rows, now=now, recipients=recipients, rules=rules
     )
     false = unmet_of(rows, rules, contexts)
-    verdicts: dict[UUID, Verdict] = {}
+    verdicts: dict[UUID, Verdict | None] = {}
     for row in rows if stops or false else ():
         if (why := stops.get(row.id)) is not None:
             verdicts[row.id] = stop(row.claim, why)
         elif (detail := false.get(row.id)) is not None:
             verdicts[row.id] = refuse(row.claim, Reason.CONDITION_FALSE, detail)
-    verdicts = held_back(session, rows, now) | verdicts  # what must end, ends
-    if not any(rule.rate_limit for rule in rules.values()):
+    verdicts = {**held_back(session, rows, now), **verdicts}  # what must end, ends
+    if not held:
         return verdicts
     ready = [row for row in rows if row.id in recipients and row.id not in verdicts]
     of = {row.id: rules[row.rule_id] for row in ready}
-    waiting = waits(session, [row.claim for row in ready], of, now)
-    for row in ready:
-        if (wait := waiting.get(row.id)) is not None:
-            verdicts[row.id] = defer(row.claim, wait.until, wait.sentence)
+    claims = {row.id: row.claim for row in ready}
+    waiting = waits(session, list(claims.values()), of, now, held)
+    for id_, wait in waiting.items():
+        claim = claims[id_]
+        verdicts[id_] = defer(claim, wait.until, wait.sentence) if wait else None
     return verdicts

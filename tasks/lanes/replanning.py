@@ -17,7 +17,7 @@ from uuid import UUID
 from sqlalchemy import func, select, union_all
 from sqlalchemy.orm import Session
 
-from tasks.automation.following import work_off
+from tasks.automation.following import left_behind, work_off
 from tasks.automation.zone_moves import work_off as work_off_zone
 from tasks.lane import COUNT_CAP, Backlog, Bench
 from tasks.models.replan import Replan, ZoneMove
@@ -57,7 +57,7 @@ def sweep(bench: Bench, limit: int) -> ReplanSweep:
 def _sweep_rules(bench: Bench, limit: int) -> ReplanSweep:
     now = bench.clock()
     with bench.begin() as session:
-        rule = _next_rule(session)
+        rule = _next_rule(session) or left_behind(session, now)
         if rule is None:
             return ReplanSweep()
         open_ = session.get(Replan, rule.id, populate_existing=True)

@@ -13,6 +13,7 @@ from sqlalchemy import ColumnElement, Select, func, select, update
 from sqlalchemy.orm import Session
 
 from tasks.errors import InvalidInput
+from tasks.locks import in_order
 from tasks.operations.audit import Actor, Subject, record
 from tasks.operations.matching import Model
 from tasks.saying import say
@@ -54,11 +55,12 @@ def change(
     """
     model = verb.model
     changed: list[tuple[UUID, UUID]] = []
-    wanted = sorted(ids)  # the same order everywhere, so that two never deadlock
+    wanted = sorted(ids)
     for start in range(0, len(wanted), _CHUNK):
+        named = wanted[start : start + _CHUNK]
         found = session.execute(
             update(model)
-            .where(model.id.in_(wanted[start : start + _CHUNK]), *verb.allowed)
+            .where(*in_order(session, model, model.id.in_(named), *verb.allowed))
             .values(**verb.values(now))
             .returning(model.congregation_id, model.id)
             .execution_options(synchronize_session=False)

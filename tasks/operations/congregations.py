@@ -75,7 +75,9 @@ def edit_congregation(
         NotFound: the session sees no such congregation.
     """
     values = _checked(change)
-    row = session.get(Congregation, congregation_id, with_for_update=True)
+    # What points to it may be made meanwhile, by who holds jobs that we may move.
+    lock = {"key_share": True}
+    row = session.get(Congregation, congregation_id, with_for_update=lock)
     if row is None:
         raise NotFound("unknown_congregation", say("There is no such congregation."))
     before = _facts(row)

@@ -37,8 +37,10 @@ def find_rule(session: Session, rule_id: UUID, *, locked: bool = True) -> Rule:
         NotFound: the session sees no such rule.
         Conflict: it was deleted, so it cannot be changed any more.
     """
-    # Read anew: the session may know it from before somebody else saved.
-    rule = session.get(Rule, rule_id, with_for_update=locked, populate_existing=True)
+    # Read anew: the session may know it from before somebody else saved.  What points
+    # to it may be made meanwhile: who does that may hold jobs that we are to move.
+    lock = {"key_share": True} if locked else None
+    rule = session.get(Rule, rule_id, with_for_update=lock, populate_existing=True)
     if rule is None:
         raise NotFound("unknown_rule", say("There is no such rule."))
     refuse_deleted(rule)

@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 from tasks.automation.following import follow
 from tasks.errors import InvalidInput
 from tasks.lane import COUNT_CAP
+from tasks.locks import in_order
 from tasks.lookups import unindexed
 from tasks.models import (
     Execution,
@@ -163,16 +164,18 @@ def _waits(
 def _cancel_pending(session: Session, rule: Rule, now: datetime) -> tuple[int, int]:
     """Cancel a deleted rule's jobs and executions; return how many of each."""
     ended = {"reason": Reason.RULE_DELETED, "settled_at": now}
+    jobs = _waits(ScheduledJob, rule.congregation_id, rule.id)
+    executions = _waits(Execution, rule.congregation_id, rule.id)
     n_jobs = _count_changed(
         session,
         update(ScheduledJob)
-        .where(*_waits(ScheduledJob, rule.congregation_id, rule.id))
+        .where(*in_order(session, ScheduledJob, *jobs))
         .values(state=JobState.CANCELLED, **ended),
     )
     n_executions = _count_changed(
         session,
         update(Execution)
-        .where(*_waits(Execution, rule.congregation_id, rule.id))
+        .where(*in_order(session, Execution, *executions))
         .values(state=ExecutionState.CANCELLED, worker=None, lease_until=None, **ended),
     )
     return n_jobs, n_executions

@@ -10,6 +10,7 @@ from sqlalchemy import delete, literal_column, select, update
 from sqlalchemy.orm import Session
 
 from tasks import doorbell
+from tasks.locks import in_order
 from tasks.models import Execution, RateSlot, Rule
 
 _LIMIT: Final = ("rate_limit", "rate_window_minutes")
@@ -33,8 +34,12 @@ def release_turns(session: Session, rule: Rule, now: datetime) -> None:
     session.execute(
         update(Execution)
         .where(
-            Execution.id.in_(select(RateSlot.execution_id).where(*is_kept)),
-            Execution.state == literal_column("'pending'"),
+            *in_order(
+                session,
+                Execution,
+                Execution.id.in_(select(RateSlot.execution_id).where(*is_kept)),
+                Execution.state == literal_column("'pending'"),
+            )
         )
         .values(run_at=now)
         .execution_options(synchronize_session=False)

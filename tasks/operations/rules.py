@@ -133,12 +133,14 @@ def edit_rule(
     secret, stepped = None, StepsChanged()
     if before != values:
         secret = _write(rule, values, actor, box, session, now=now, verb=verb)
+    if moves_jobs(before, values):
+        rule.plan_version = rule.version
+    # Jobs first: who dispatches them holds them, and may end executions then.
+    replanned = follow(session, rule, now=now, also_coming=also_coming, at_once=at_once)
+    if before != values:
         stepped = follow_steps(session, rule, doing, all_steps(rule), now)
     if changes_rate(before, values):
         release_turns(session, rule, now)
-    if moves_jobs(before, values):
-        rule.plan_version = rule.version
-    replanned = follow(session, rule, now=now, also_coming=also_coming, at_once=at_once)
     return RuleSaved(rule, secret, replanned, stepped, changed=before != values)
 
 
