@@ -32,7 +32,7 @@ from tasks.congregation.addresses.starting import start_sync
 from tasks.congregation.addresses.uploads import keep_upload
 from tasks.db import make_engine, sessions
 from tasks.lanes.sync import sweep
-from tasks.models import Address, AddressArea, Congregation, Sync, new_id
+from tasks.models import Address, AddressArea, Congregation, Sync
 from tasks.models.long_job import LongJobState
 from tasks.operations.audit import SYSTEM
 from tasks.storage.local import LocalStorage
@@ -180,13 +180,12 @@ def _sync(address: str, of: UUID, file: Path) -> tuple[float, float]:
     with tempfile.TemporaryDirectory() as folder:
         storage = LocalStorage(Path(folder))
         bench = replace(make_bench(engine), storage=storage)
-        id_ = new_id()
+        begin, now = sessions(engine).begin, bench.clock()
         with file.open("rb") as stream:
-            source = keep_upload(
-                storage, of, id_, 0, (file.name, stream), limit=10_000_000_000
-            )
-        with sessions(engine).begin() as session:
-            start_sync(session, of, [source], SYSTEM, now=bench.clock(), sync_id=id_)
+            upload = (file.name, stream)
+            source = keep_upload(begin, storage, of, upload, now, limit=10_000_000_000)
+        with begin() as session:
+            id_ = start_sync(session, of, [source], SYSTEM, now=now).sync.id
         started = time.perf_counter()
         sweep(bench, 1)
         seconds = time.perf_counter() - started

@@ -27,9 +27,9 @@ from tasks.congregation.addresses.starting import (
     start_sync,
     url_source,
 )
-from tasks.congregation.addresses.uploads import keep_upload
+from tasks.congregation.addresses.uploads import forget, keep_upload
+from tasks.db import sessions
 from tasks.errors import Conflict, InvalidInput
-from tasks.models import new_id
 from tasks.outbound.download import check_source
 from tasks.outbound.guard import UrlRules
 from tasks.saying import mark, say
@@ -70,8 +70,8 @@ def start() -> ResponseReturnValue:
         if (running := open_sync(db.session(), of)) is not None:
             flash(say(_UNDER_WAY), "info")
             return redirect(url_for(".sync", sync_id=running.id), 303)
-        named, id_ = _named(form), new_id()
-        kept = _uploaded(of, id_, form)
+        named = _named(form)
+        kept = _uploaded(of, form)
         started = start_sync(
             db.session(),
             of,
@@ -79,18 +79,18 @@ def start() -> ResponseReturnValue:
             actor(),
             now=utcnow(),
             accepts=bool(form.accepts.data),
-            sync_id=id_,
         )
     except InvalidInput as refused:
-        db.session.rollback()
         _forget(kept)
         form.refuse(refused)
         return _form(form), 422
-    db.session.commit()
-    if not started.is_new:  # somebody was quicker
+    id_ = started.sync.id
+    if started.is_new:
+        db.session.commit()
+    else:  # somebody was quicker
         _forget(kept)
         flash(say(_UNDER_WAY), "info")
-    return redirect(url_for(".sync", sync_id=started.sync.id), 303)
+    return redirect(url_for(".sync", sync_id=id_), 303)
 
 
 @bp.get("/syncs/<uuid:sync_id>")
@@ -154,7 +154,7 @@ def _named(form: SyncForm) -> list[dict[str, Any]]:
     return [url_source(url) for url in dict.fromkeys([*urls, *given])]
 
 
-def _uploaded(of: UUID, sync_id: UUID, form: SyncForm) -> list[dict[str, Any]]:
+def _uploaded(of: UUID, form: SyncForm) -> list[dict[str, Any]]:
     """Store what was uploaded; returns it as sources.
 
     Raises:
@@ -169,13 +169,12 @@ def _uploaded(of: UUID, sync_id: UUID, form: SyncForm) -> list[dict[str, Any]]:
         )
     # Storing may take seconds, and nobody else could write to SQLite meanwhile.
     db.session.rollback()
-    storage = make_storage(config())
-    kept: list[dict[str, Any]] = []
+    begin, storage = sessions(db.engine).begin, make_storage(config())
+    limit, kept = config().archive_limit, list[dict[str, Any]]()
     try:
-        for number, file in enumerate(files):
+        for file in files:
             upload = (str(file.filename), cast("BinaryIO", file.stream))
-            limit = config().archive_limit
-            kept.append(keep_upload(storage, of, sync_id, number, upload, limit=limit))
+            kept.append(keep_upload(begin, storage, of, upload, utcnow(), limit=limit))
     except StorageFailed as error:
         _forget(kept)
         raise InvalidInput("storage", str(error), field="files") from error
@@ -186,8 +185,7 @@ def _uploaded(of: UUID, sync_id: UUID, form: SyncForm) -> list[dict[str, Any]]:
 
 
 def _forget(sources: list[dict[str, Any]]) -> None:
-    """Remove uploads that no sync is going to read."""
-    storage = make_storage(config())
-    for source in sources:
-        if "key" in source:
-            storage.delete(str(source["key"]))
+    """Have uploads removed that no sync is going to read, and nothing else changed."""
+    db.session.rollback()
+    forget(db.session(), sources, utcnow())
+    db.session.commit()

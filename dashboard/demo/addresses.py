@@ -20,7 +20,6 @@ from tasks.congregation.addresses.starting import start_sync
 from tasks.congregation.addresses.uploads import keep_upload
 from tasks.db import Begin
 from tasks.lanes import sync
-from tasks.models import new_id
 from tasks.storage import Storage
 
 #: Street -> its doors, and where the first one is.
@@ -76,13 +75,10 @@ def _read(
     lines: Sequence[str],
 ) -> None:
     """Upload a file and let the lane read it."""
-    id_, data = new_id(lapse.clock.at), io.BytesIO("".join(lines).encode())
-    upload = (_FILE, data)
-    source = keep_upload(storage, parish, id_, 0, upload, limit=_MEGABYTE)
+    upload, at = (_FILE, io.BytesIO("".join(lines).encode())), lapse.clock.at
+    source = keep_upload(begin, storage, parish, upload, at, limit=_MEGABYTE)
     with begin() as session:
-        start_sync(
-            session, parish, [source], SACRISTAN, now=lapse.clock.at, sync_id=id_
-        )
+        start_sync(session, parish, [source], SACRISTAN, now=at)
     sync.sweep(replace(lapse.bench, storage=storage), 1)
 
 

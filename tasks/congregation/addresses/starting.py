@@ -15,6 +15,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from tasks import doorbell
+from tasks.congregation import loose_files
 from tasks.congregation.addresses.jobs import LANE, SYNCS, source_of
 from tasks.errors import Conflict, InvalidInput, NotFound
 from tasks.models.address import AddressArea, Sync, SyncKind
@@ -52,25 +53,27 @@ def start_sync(
     *,
     now: datetime,
     accepts: bool = False,
-    sync_id: UUID | None = None,
 ) -> Started:
     """Ask for a sync, or return the one that is under way.  Caller commits.
 
     Args:
         sources: as ``Sync.sources`` has them; they are checked already.
         accepts: whether it is applied although it looks implausible.
-        sync_id: chosen before, where uploads carry it in their names.
 
     Raises:
         NotFound: there is no such congregation.
         InvalidInput: no source, too many, or nobody has said what is wanted.
+        Conflict: the reservation of an upload has lapsed.
     """
     lock_congregation(session, congregation_id)
     if (under_way := open_sync(session, congregation_id)) is not None:
         return Started(under_way, is_new=False)
     _refuse(session, congregation_id, sources)
+    for source in sources:
+        if "key" in source:
+            loose_files.keep(session, source["key"], now)
     sync = Sync(
-        id=sync_id or new_id(now),
+        id=new_id(now),
         congregation_id=congregation_id,
         sources=list(sources),
         has_files=any("key" in each for each in sources),

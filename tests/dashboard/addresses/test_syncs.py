@@ -7,6 +7,7 @@ import io
 import json
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 from uuid import UUID
 
 import pytest
@@ -15,12 +16,14 @@ from sqlalchemy.orm import Session
 
 from tasks.clock import utcnow
 from tasks.config import Config
+from tasks.congregation.loose_files import remove_loose
 from tasks.db import sessions
 from tasks.lane import Bench
 from tasks.lanes.sync import sweep
 from tasks.models import Congregation, Sync
 from tasks.models.long_job import LongJobState
-from tasks.storage import make_storage
+from tasks.storage import StorageFailed, Stored, make_storage
+from tasks.storage.local import LocalStorage
 from tests.dashboard.conftest import Browser
 from tests.support import address_rows
 from tests.support.address_rows import Door, ban, bano, street
@@ -122,11 +125,12 @@ def test_a_request_that_cannot_be_done_is_refused_in_words(
 
 
 def test_a_congregation_has_to_say_first_which_places_are_its_own(
-    as_operator: Browser, congregation: Congregation, config: Config
+    as_operator: Browser, congregation: Congregation, config: Config, worker: Bench
 ) -> None:
     answer = _ask(as_operator, congregation.id, ban(street(5)))
     assert answer.status_code == 422
     assert "which postal codes" in answer.text
+    remove_loose(worker, 10)
     assert make_storage(config).keys("") == []
 
 
@@ -163,6 +167,32 @@ def test_viewers_may_look_but_not_start(as_viewer: Browser, of: UUID) -> None:
     assert as_viewer.get("/addresses/syncs").status_code == 200
     assert as_viewer.get("/addresses/syncs/new").status_code == 403
     assert _ask(as_viewer, of, ban(street(5))).status_code == 403
+
+
+def test_files_of_a_sync_that_cannot_be_kept_are_not_left_over(
+    as_operator: Browser,
+    of: UUID,
+    config: Config,
+    worker: Bench,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    put, no = LocalStorage.put, StorageFailed("The disk is full.")
+
+    def fail(self: LocalStorage, key: str, stream: Any, *, limit: int) -> Stored:
+        if self.keys(""):
+            raise no
+        return put(self, key, stream, limit=limit)
+
+    monkeypatch.setattr(LocalStorage, "put", fail)
+    monkeypatch.setattr(LocalStorage, "delete", Mock(side_effect=no))
+    answer = _ask(as_operator, of, ban(street(5)), ban(street(6)))
+    assert answer.status_code == 422
+    assert "The disk is full." in answer.text
+    assert len(make_storage(config).keys("")) == 1
+
+    monkeypatch.undo()
+    remove_loose(worker, 10)
+    assert make_storage(config).keys("") == []
 
 
 def test_a_file_that_is_too_large_is_refused_in_words(

@@ -19,7 +19,7 @@ from tasks.congregation.addresses.uploads import keep_upload
 from tasks.db import sessions
 from tasks.lane import Bench
 from tasks.lanes.sync import SyncSweep, sweep
-from tasks.models import Address, Event, Sync, new_id
+from tasks.models import Address, Event, Sync
 from tasks.operations.audit import Actor
 from tasks.storage.local import LocalStorage
 from tests.support import address_rows, factories
@@ -44,19 +44,18 @@ class Desk:
 
     def ask(self, *files: bytes, **values: Any) -> Sync:
         """Ask for a sync of uploaded files."""
-        id_ = new_id(self.now)
         sources = [
             keep_upload(
+                self.make_session.begin,
                 self.storage,
                 self.of,
-                id_,
-                n,
                 (f"file-{n}.csv", io.BytesIO(data)),
+                self.now,
                 limit=10_000_000,
             )
             for n, data in enumerate(files)
         ]
-        return self.ask_for(sources, sync_id=id_, **values)
+        return self.ask_for(sources, **values)
 
     def ask_for(self, sources: Sequence[dict[str, Any]], **values: Any) -> Sync:
         with self.make_session.begin() as session:

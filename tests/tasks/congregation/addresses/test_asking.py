@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import ipaddress
 import threading
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ from tasks import long_jobs
 from tasks.congregation.addresses.areas import save_perimeter
 from tasks.congregation.addresses.reading import Lines
 from tasks.congregation.addresses.starting import cancel_sync, url_source
+from tasks.congregation.addresses.uploads import keep_upload
+from tasks.congregation.loose_files import remove_loose
 from tasks.errors import Conflict
 from tasks.long_jobs import CannotDo
 from tasks.models import Account, Notification, Sync
@@ -74,6 +77,19 @@ def test_a_perimeter_moves_addresses_in_and_out(desk: Desk) -> None:
     assert desk.seen(waiting).report == {"read": 7, "now_inside": 3, "now_outside": 0}
     assert desk.sweep().done == ()  # the one that waited served both
     assert desk.events == ["sync.completed"] * 2
+
+
+def test_an_upload_whose_process_died_is_removed_after_a_day(desk: Desk) -> None:
+    upload = ("file.csv", io.BytesIO(ban(street(5))))
+    source = keep_upload(
+        desk.make_session.begin, desk.storage, desk.of, upload, desk.now, limit=10_000
+    )
+    assert remove_loose(desk.bench, 10) == ()
+    desk.now += timedelta(days=1, seconds=1)
+    with pytest.raises(Conflict, match="took too long"):
+        desk.ask_for([source])
+    assert remove_loose(desk.bench, 10) == (source["key"],)
+    assert desk.storage.keys("") == []
 
 
 def test_a_cancelled_sync_changes_nothing(desk: Desk) -> None:
