@@ -74,6 +74,7 @@ def update(engagement_id: UUID) -> ResponseReturnValue:
     form = EngagementForm()
     if form.validate_on_submit():
         try:
+            form.check(row)
             deeds.edit(db.session(), row, form.values_for(row), actor(), utcnow())
         except InvalidInput as refused:
             form.refuse(refused)

@@ -9,6 +9,7 @@ from uuid import UUID
 from flask_wtf import FlaskForm
 from wtforms import (
     BooleanField,
+    HiddenField,
     SelectChoice,
     SelectField,
     StringField,
@@ -19,6 +20,7 @@ from dashboard.filter_fields import MomentField, by_own_clock, clean
 from tasks.errors import InvalidInput
 from tasks.models import Congregation, Engagement
 from tasks.outreach.checks import CAMPAIGN_MAX, STAGE_MAX
+from tasks.outreach.versions import check_version
 from tasks.saying import later
 
 
@@ -50,6 +52,8 @@ class EngagementForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
         filters=[clean],
     )
 
+    version = HiddenField()
+
     def values(self) -> dict[str, Any]:
         """Return the engagement's values in the engine's words."""
         return {
@@ -70,6 +74,15 @@ class EngagementForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
             values["next_action_at"] = known
         return values
 
+    def check(self, row: Engagement) -> None:
+        """Refuse a page from before its agent, or somebody else, changed the row.
+
+        Raises:
+            Conflict: the row is another one by now.
+        """
+        is_same = self.version.data == str(row.version)
+        check_version(row.version, frozenset({row.version} if is_same else ()))
+
     def refuse(self, refused: InvalidInput) -> None:
         """Show the engine's refusal at the field that it names."""
         name = refused.field if refused.field in self.data else "stage"
@@ -86,6 +99,7 @@ class EngagementForm(FlaskForm):  # type: ignore[misc]  # WTForms has no types
             quiet_from=row.quiet_from or "",
             quiet_until=row.quiet_until or "",
             timezone=row.timezone or "",
+            version=str(row.version),
         )
 
 

@@ -28,6 +28,7 @@ from tasks.models import (
 from tasks.operations.audit import SYSTEM
 from tasks.operations.suppressions import suppress
 from tasks.outreach import scheduling
+from tasks.outreach.looking import get_engagement
 from tasks.outreach.messages import Mail, note_message
 from tests.dashboard.conftest import Browser
 from tests.support.factories import NOW
@@ -196,16 +197,36 @@ def test_an_engagement_is_changed_and_an_untouched_instant_stays_exact(
 ) -> None:
     exact = NOW + timedelta(seconds=1.5)
     id_ = add(next_action_at=exact)
-    data = {"stage": "warm", "next_action_at": "2026-03-10T12:00"}
+    data = {"stage": "warm", "next_action_at": "2026-03-10T12:00", "version": "1"}
     page = as_operator.post(f"/outreach/{id_}", data=data, follow_redirects=True)
     assert "Saved." in words(page)
     row = _get(make_db, id_)
     assert (row.stage, row.next_action_at, row.revision) == ("warm", exact, 1)
     assert 'value="2026-03-10T12:00"' in words(as_operator.get(f"/outreach/{id_}/edit"))
-    answer = as_operator.post(f"/outreach/{id_}", data={"quiet_from": "22:00"})
+    wrong = {"quiet_from": "22:00", "version": "2"}
+    answer = as_operator.post(f"/outreach/{id_}", data=wrong)
     assert answer.status_code == 422
     assert "both a beginning and an end" in words(answer)
     assert _get(make_db, id_).quiet_from is None
+
+
+def test_a_page_from_before_the_agent_moved_its_schedule_does_not_move_it_back(
+    as_operator: Browser, add: Callable[..., UUID], make_db: Sessions
+) -> None:
+    id_ = add()
+    page = as_operator.get(f"/outreach/{id_}/edit").text
+    assert 'name="version" type="hidden" value="1"' in page
+    later = NOW + timedelta(days=7)
+    with make_db.begin() as session:
+        row = get_engagement(session, id_)
+        scheduling.schedule(row, later)
+        scheduling.touch(row, NOW)
+    data = {"stage": "warm", "next_action_at": "2026-03-10T12:00", "version": "1"}
+    answer = as_operator.post(f"/outreach/{id_}", data=data)
+    assert answer.status_code == 422
+    assert "This has changed since you read it" in words(answer)
+    row = _get(make_db, id_)
+    assert (row.stage, row.next_action_at) == ("", later)
 
 
 def test_operators_wake_stop_pause_and_resume(
