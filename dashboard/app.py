@@ -18,6 +18,7 @@ from dashboard import (
     ROOT,
     causes,
     errors,
+    event_titles,
     filters,
     headers,
     languages,
@@ -121,6 +122,7 @@ def create_app(config: Config) -> Flask:
     filters.init_app(app)
     told.init_app(app)
     causes.init_app(app)
+    event_titles.init_app(app)
     zones.init_app(app)
     navigation.init_app(app)
     app.register_blueprint(_htmx())

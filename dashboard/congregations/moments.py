@@ -8,9 +8,9 @@ from typing import Final, Literal
 from uuid import UUID
 
 from dashboard.congregations.places import MILLISECOND, Place
+from dashboard.event_titles import event_title
 from dashboard.told import told
 from tasks.automation.recipients import named
-from tasks.automation.triggers import TRIGGERS
 from tasks.models import Attempt, Event, Execution, ScheduledJob
 from tasks.models.reason import SENTENCES, Reason
 from tasks.saying import say
@@ -41,11 +41,6 @@ class Moment:
     def at(self) -> datetime:
         """When it was, or is to be."""
         return self.place.at
-
-
-def event_title(kind: str) -> str:
-    """Return what operators call an event; one that no trigger knows keeps its word."""
-    return say(TRIGGERS[kind].title) if kind in TRIGGERS else kind
 
 
 def of_event(row: Event) -> Moment:

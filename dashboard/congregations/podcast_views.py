@@ -9,7 +9,6 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from flask import request
 
 from dashboard.congregations import podcast_queries, queries
-from dashboard.congregations.moments import event_title
 from dashboard.congregations.podcast_queries import When
 from dashboard.congregations.views import bp, page_size
 from dashboard.extensions import db
@@ -46,7 +45,6 @@ def podcast(slug: str, podcast_id: str) -> str:
         episodes=podcast_queries.episodes(session, found),
         side_list=podcast_queries.SIDE_LIST,
         local=wall_clock,
-        event_title=event_title,
         is_moving=is_moving(session, congregation.id, found.id),
     )
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from flask import Blueprint, current_app, request
 
 from dashboard.amounts import as_many
-from dashboard.congregations.moments import event_title
+from dashboard.event_titles import event_title
 from dashboard.events import queries
 from dashboard.events.forms import EventFilterForm
 from dashboard.events.told import named, names_told

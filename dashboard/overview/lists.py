@@ -11,7 +11,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Select, and_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from dashboard.congregations.moments import event_title
+from dashboard.event_titles import event_title
 from tasks.models import (
     Booking,
     Congregation,

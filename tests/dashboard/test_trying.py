@@ -124,7 +124,7 @@ def test_a_trial_shows_recipient_message_times_and_the_guards_verdict(
         "Hello Jörg 🎙",
         "Europe/Berlin",
         "Your clock",
-        "It would go out as soon as booking.confirmed is reported.",
+        "It would go out as soon as “Booking confirmed” is reported.",
     ):
         assert piece in text
     frame = BeautifulSoup(page.text, "html.parser").select_one("iframe[sandbox]")

@@ -219,7 +219,7 @@ def test_a_rule_tells_how_it_fared_and_what_comes_next(
     session.commit()
     text = words(as_viewer.get(f"/rules/{rule.id}").text)
     assert "2 succeeded, 2 failed , 1 skipped" in text
-    assert "Fires next with the next booking.confirmed" in text
+    assert "Fires next with the next “Booking confirmed”" in text
     text = words(as_viewer.get(f"/rules/{reminder.id}").text)
     assert "Fires next in 5 h" in text
     assert "it did not fire" in text
