@@ -269,7 +269,7 @@ def test_a_pause_says_what_it_means_and_resuming_offers_a_plan(
     as_operator.post("/lanes/executions/pause")
     assert "1 overdue: choose" in as_operator.get("/lanes/executions").text
     page = as_operator.get("/lanes/executions/resume").text
-    assert "Drop all 1: nothing is sent for it" in page
+    assert "Drop the one: nothing is sent for it" in page
     hidden = dict(re.findall(r'name="(high_water|operation)" value="([^"]+)"', page))
     for form, sentence in (
         ({}, "Choose what becomes of what waits."),
