@@ -5,11 +5,12 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, Playwright, expect
 
-from tests.browser import steps
+from tests.browser import forms, steps
 from tests.browser.house import House
 from tests.browser.installation import Carillon, installed, running
 from tests.support.processes import environment
@@ -117,6 +118,31 @@ def parish(house: House, page: Page) -> Iterator[Carillon]:
     """
     with house.parish(page) as made:
         yield made
+
+
+@pytest.fixture(scope="session")
+def colleagues_cookies(house: House, chromium: Browser) -> list[Any]:
+    """Make an operator, who is no admin, and log them in."""
+    admin, own = chromium.new_context(), chromium.new_context()
+    page = admin.new_page()
+    house.log_in(page)
+    about = {"email": "otto@example.org", "name": "Otto", "role": "operator"}
+    made = forms.send(page, f"{house.carillon.url}/operators/new", **about)
+    link = made.select("#new-link code")[0].get_text(strip=True)
+    steps.become_operator(own.new_page(), link, about["email"])
+    cookies: list[Any] = own.cookies()
+    admin.close()
+    own.close()
+    return cookies
+
+
+@pytest.fixture
+def colleague(chromium: Browser, colleagues_cookies: list[Any]) -> Iterator[Page]:
+    """Return the page of somebody else, who is an operator and no admin."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    context.add_cookies(colleagues_cookies)
+    yield context.new_page()
+    context.close()
 
 
 @pytest.fixture(scope="session")

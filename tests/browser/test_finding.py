@@ -168,6 +168,40 @@ def test_a_search_is_kept_for_all_with_its_number_in_the_menu_and_a_warning(
     expect(in_menu).to_have_count(0)
 
 
+def _kept_as(page: Page, name: str, audience: str) -> None:
+    """Keep the search of the list that is open."""
+    page.get_by_role("link", name="Save this search").click()
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Who sees it").select_option(label=audience)
+    page.get_by_role("button", name="Save the view").click()
+    expect(page.locator("#menu-views a", has_text=name)).to_be_visible()
+
+
+def test_a_view_of_ones_own_is_seen_by_nobody_else_and_a_shared_one_counts_for_each(
+    listed: Page, colleague: Page, full: Carillon
+) -> None:
+    search(listed, f"state:failed guest:hyper congregation:{full.slug}")
+    _kept_as(listed, "Mine alone", "Only me")
+    search(listed, f"state:succeeded congregation:{full.slug}")
+    _kept_as(listed, "All that went out", "Everybody who may log in")
+
+    colleague.goto(full.url)
+    menu = colleague.locator("#menu-views a")
+    expect(menu.filter(has_text="All that went out")).to_contain_text(str(len(GUESTS)))
+    expect(menu.filter(has_text="Mine alone")).to_have_count(0)
+    menu.filter(has_text="All that went out").click()
+    expect(colleague.locator("#executions tbody tr")).to_have_count(50)
+    colleague.goto(f"{full.url}/views/")
+    row = colleague.locator("#views tr", has_text="All that went out")
+    expect(row).to_contain_text("made by ines@example.org")
+
+    listed.goto(f"{full.url}/views/")
+    for name in ("Mine alone", "All that went out"):
+        row = listed.locator("#views tr", has_text=name)
+        row.get_by_role("link", name="Change").click()
+        steps.do_confirmed(listed, "Delete")
+
+
 def test_what_a_list_shows_goes_into_a_file_and_the_log_tells_who_took_it(
     listed: Page, full: Carillon
 ) -> None:

@@ -5,15 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
 from tests.browser import forms
-from tests.browser.house import House
-from tests.browser.installation import PASSWORD, Carillon
+from tests.browser.installation import Carillon
 
 #: A spreadsheet would take these names for formulas.
 FORMULA, CALL = '=HYPERLINK("http://x.example")', "@SUM(1+1)"
@@ -26,26 +23,6 @@ HIDDEN = {
 }
 
 
-@pytest.fixture
-def operator(page: Page, house: House, chromium: Browser) -> Iterator[Page]:
-    """Return the page of somebody who is an operator, and no admin."""
-    house.log_in(page)
-    about = {"email": "otto@example.org", "name": "Otto", "role": "operator"}
-    made = forms.send(page, f"{house.carillon.url}/operators/new", **about)
-    context = chromium.new_context()
-    own = context.new_page()
-    own.goto(made.select("#new-link code")[0].get_text(strip=True))
-    own.get_by_label("Password", exact=True).fill(PASSWORD)
-    own.locator("#again").fill(PASSWORD)
-    own.get_by_role("button", name="Save the password").click()
-    if "/login" in own.url:
-        own.get_by_label("E-mail").fill("otto@example.org")
-        own.locator("input[type=password]").fill(PASSWORD)
-        own.get_by_role("button", name="Log in").click()
-    yield own
-    context.close()
-
-
 def _taken(page: Page, button: str) -> str:
     """Press a button that gives a file; return what is in it."""
     with page.expect_download() as taken:
@@ -54,21 +31,21 @@ def _taken(page: Page, button: str) -> str:
 
 
 def test_an_operators_file_has_what_the_filter_leaves_no_formulas_and_no_secrets(
-    page: Page, operator: Page, parish: Carillon
+    page: Page, colleague: Page, parish: Carillon
 ) -> None:
     new = f"{parish.url}/members/new"
     forms.send(page, new, first_name=FORMULA, last_name="Zander", **HIDDEN)
     forms.send(page, new, first_name=CALL, last_name="Zander")
     forms.send(page, new, first_name="Emil", last_name="Other")
 
-    operator.goto(f"{parish.url}/?congregation={parish.slug}")
-    operator.goto(f"{parish.url}/members/")
-    operator.get_by_label("Search").fill("zander")
-    with operator.expect_navigation():
-        operator.get_by_label("Search").press("Enter")
-    operator.get_by_role("link", name="Export").click()
-    table = _taken(operator, "CSV: 2 members")
-    told = _taken(operator, "JSON: 2 members")
+    colleague.goto(f"{parish.url}/?congregation={parish.slug}")
+    colleague.goto(f"{parish.url}/members/")
+    colleague.get_by_label("Search").fill("zander")
+    with colleague.expect_navigation():
+        colleague.get_by_label("Search").press("Enter")
+    colleague.get_by_role("link", name="Export").click()
+    table = _taken(colleague, "CSV: 2 members")
+    told = _taken(colleague, "JSON: 2 members")
 
     rows = [*csv.DictReader(io.StringIO(table))]
     assert [row["last_name"] for row in rows] == ["Zander", "Zander"]

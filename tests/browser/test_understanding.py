@@ -71,6 +71,41 @@ def test_what_failed_once_shows_that_it_recovered_by_itself(
     expect(group.get_by_role("img", name=re.compile("^1 failure "))).to_be_visible()
 
 
+def test_a_group_is_read_with_its_samples_and_taken_note_of_until_a_time(
+    page: Page, parish: Carillon
+) -> None:
+    steps.make_rule(page, parish, "Welcome", "booking.confirmed")
+    for booking in ("b1", "b2"):
+        _fail(page, parish, booking)
+    page.goto(f"{parish.url}/failures/")
+    group = page.locator("#failures tbody tr")
+    expect(group).to_have_count(1)
+    expect(group.locator('[data-label="Still failed"]')).to_have_text("2")
+    expect(group.locator('[data-label="First"] time')).to_be_visible()
+    expect(group.locator('[data-label="Last"] time')).to_be_visible()
+    group.get_by_role("link").first.click()
+    samples = page.locator("#failure-members tbody tr")
+    expect(samples).to_have_count(2)
+    expect(samples.first).to_contain_text("550 5.7.1 Not from you")
+
+    page.get_by_label("Note", exact=True).fill("The provider lifts the block")
+    tomorrow = utcnow() + timedelta(days=1)
+    page.get_by_label("Quiet until").fill(f"{tomorrow:%Y-%m-%dT%H:%M}")
+    page.get_by_role("button", name="Acknowledge").click()
+    taken = page.locator("section[aria-labelledby=note-heading]")
+    for told in ("ines@example.org", "quiet until", "The provider lifts the block"):
+        expect(taken).to_contain_text(told)
+    expect(page.locator(".state-line .pill")).to_have_text("Acknowledged")
+
+    _fail(page, parish, "b3")  # it goes on failing, and asks for nobody till then
+    page.goto(f"{parish.url}/failures/?show=acknowledged")
+    expect(group.locator('[data-label="Still failed"]')).to_have_text("3")
+    group.get_by_role("link").first.click()
+    page.get_by_role("button", name="Let it ask again").click()
+    page.goto(f"{parish.url}/failures/")
+    expect(group.locator(".pill")).to_have_text("Failed")
+
+
 def test_every_waiting_row_says_why_and_when_it_is_expected_to_begin(
     page: Page, parish: Carillon
 ) -> None:
@@ -204,6 +239,44 @@ def test_a_lateness_budget_is_set_and_its_burn_is_shown(
     expect(budget).to_contain_text("are to begin within")
     expect(budget).to_contain_text("Admins are told by mail before that is broken.")
     expect(budget).to_contain_text("nothing began")
+
+
+def test_a_lane_shows_the_age_of_the_oldest_its_charts_and_its_own_budget(
+    page: Page, parish: Carillon
+) -> None:
+    steps.make_rule(page, parish, "Welcome", "booking.confirmed")
+    page.goto(f"{parish.url}/?congregation=")  # a lane is everybody's
+    lane = f"{parish.url}/lanes/executions"
+    facts = page.locator("#lane-facts")
+    with steps.paused(page, parish, "executions"):
+        steps.book(parish, "b1", "Ada")
+        parish.call("POST", "/bookings/b1/confirm")
+        page.goto(lane)
+        expect(facts).to_contain_text("1 due")
+        expect(facts).to_contain_text("oldest")
+    parish.letters(1)
+    ended = page.locator("#charts").get_by_role("img").first
+
+    def is_counted() -> bool:
+        steps.sweep(page, parish, "rollups")
+        page.goto(lane)
+        return ended.count() > 0
+
+    until(is_counted, 30, every=0.3)
+    expect(ended).to_have_attribute("aria-label", re.compile("ended in 24 hours"))
+    for measure in (1, 2):  # how long it waited, and how long it took
+        legend = page.locator("#charts .chart-legend").nth(measure)
+        for quantile in ("p50", "p95", "p99"):
+            expect(legend).to_contain_text(quantile)
+
+    budget = page.locator("#budget")
+    budget.get_by_label("How many").select_option(label="95 %")
+    budget.get_by_role("button", name="Save the budget").click()
+    expect(budget).to_contain_text("95 % are to begin within 1 min after")
+    expect(budget.locator("dd").first).to_contain_text("were late")
+    budget.get_by_label("How many").select_option(label="no budget")
+    budget.get_by_role("button", name="Save the budget").click()
+    expect(budget).to_contain_text("None is set.")
 
 
 def _count_waits(parish: Carillon, rule: str, n_in_time: int, n_late: int) -> None:
