@@ -16,7 +16,7 @@ def apart(
     rows: Sequence[R],
     broken: Callable[[R, Exception], V],
     *,
-    of_all: type[Exception] = SQLAlchemyError,
+    of_all: type[Exception] | tuple[type[Exception], ...] = SQLAlchemyError,
 ) -> list[V]:
     """Do a step for all rows at once; by halves only when that fails.
 
@@ -26,12 +26,12 @@ def apart(
         step: returns one value a row, in their order; it may be asked again.
         rows: what it is done for.
         broken: returns the value of a row that fails on its own too.
-        of_all: what concerns all of them, and is raised as it was.  So are errors of
-            the database: nothing more can be asked in that transaction.
+        of_all: what concerns all of them, and is raised as it was.  A step without a
+            savepoint names all errors of the database: nothing more can be asked then.
     """
     try:
         return step(rows)
-    except (SQLAlchemyError, of_all):
+    except of_all:
         raise
     except Exception as error:  # noqa: BLE001  # handed over, one row at a time
         if len(rows) == 1:

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import select
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from tasks.automation.actions import ACTIONS
@@ -111,7 +112,7 @@ def look(
         lambda some: _looked(session, some, now, holds_rows=holds_rows),
         rows,
         _broken,
-        of_all=RenderingBroken,
+        of_all=(SQLAlchemyError, RenderingBroken),
     )
     return [each for each in looked if each is not None]
 

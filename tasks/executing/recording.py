@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final, TypeVar
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoneIsFree
 
 from tasks.crashpoints import reached
+from tasks.executing.apart import apart
 from tasks.executing.marking import unmark
 from tasks.executing.settling import settle
 from tasks.executing.verdicts import Verdict
@@ -26,23 +28,53 @@ T = TypeVar("T")
 Ended = dict[str, list[UUID]]
 #: How long a database that does not answer is left alone before the next try.
 _AWAY_SECONDS: Final = 0.25
+#: The database is away, or too busy: that is nobody's own fault.
+AWAY: Final = (OperationalError, NoneIsFree)
+_UNTOLD: Final = "What was answered could not be written down, see the worker's log."
 
 
 def write_down(bench: Bench, verdicts: Sequence[Verdict], ended: Ended) -> None:
     """Settle what is still ours, and note in ``ended`` what became of each."""
     if not verdicts:
         return
-    owned = patiently(bench, lambda: _written(bench, verdicts))
+    words = apart(
+        lambda some: patiently(bench, lambda: _written(bench, some)),
+        verdicts,
+        partial(_in_plain_words, bench),
+        of_all=AWAY,
+    )
     reached("after_settle")
     bench.held.let_go(each.claim for each in verdicts)
-    for each in verdicts:
-        word = word_of(each) if each.claim in owned else "lost"
+    for each, word in zip(verdicts, words, strict=True):
         ended[word].append(each.claim.execution_id)
 
 
-def _written(bench: Bench, verdicts: Sequence[Verdict]) -> set[Claim]:
+def _written(bench: Bench, verdicts: Sequence[Verdict]) -> list[str]:
     with bench.begin() as session:
-        return settle(session, verdicts, worker=bench.worker, now=bench.clock())
+        owned = settle(session, verdicts, worker=bench.worker, now=bench.clock())
+    return [word_of(each) if each.claim in owned else "lost" for each in verdicts]
+
+
+def _in_plain_words(bench: Bench, verdict: Verdict, error: Exception) -> str:
+    """Settle what could not be written down without what was answered.
+
+    Else it would be sent once more, and all that ended with it.
+    """
+    logger.error("execution.not_settled", exc_info=error, extra=_id(verdict))
+    plain = verdict._replace(
+        error=_UNTOLD if verdict.error else None, response=None, nobody_at=None
+    )
+    try:
+        return patiently(bench, lambda: _written(bench, [plain]))[0]
+    except AWAY:
+        raise
+    except Exception:  # its lease lapses, and rescue tells that nobody knows
+        logger.exception("execution.never_settled", extra=_id(verdict))
+        return "lost"
+
+
+def _id(verdict: Verdict) -> dict[str, str]:
+    return {"id": str(verdict.claim.execution_id)}
 
 
 def take_back_marks(bench: Bench, claims: Sequence[Claim]) -> None:
@@ -75,9 +107,7 @@ def patiently(bench: Bench, step: Callable[[], T]) -> T:
 
 def _may_pass(error: DBAPIError | NoneIsFree) -> bool:
     """Whether the database is away, or all connections to it are in use."""
-    return (
-        isinstance(error, OperationalError | NoneIsFree) or error.connection_invalidated
-    )
+    return isinstance(error, AWAY) or error.connection_invalidated
 
 
 def word_of(verdict: Verdict) -> str:

@@ -21,8 +21,9 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from tasks.automation.actions.base import TryAgain
+from tasks.executing.apart import apart
 from tasks.executing.hosts import PATIENCE
-from tasks.executing.recording import Ended, patiently
+from tasks.executing.recording import AWAY, Ended, patiently
 from tasks.lane import COUNT_CAP, Backlog, Bench
 from tasks.models.delivery import Delivery
 from tasks.webhooks.claiming import Held, claim, host_of_url
@@ -121,13 +122,27 @@ def _act(bench: Bench, held: Held) -> Acted:
 def _write_down(bench: Bench, acted: Sequence[Acted], ended: Ended) -> None:
     if not acted:
         return
-    for id_, word in patiently(bench, partial(_settled, bench, acted)).items():
-        ended[word].append(id_)
+    words = apart(
+        lambda some: patiently(bench, partial(_settled, bench, some)),
+        acted,
+        _not_settled,
+        of_all=AWAY,
+    )
+    for each, word in zip(acted, words, strict=True):
+        ended[word].append(each.held.delivery_id)
 
 
-def _settled(bench: Bench, acted: Sequence[Acted]) -> dict[UUID, str]:
+def _settled(bench: Bench, acted: Sequence[Acted]) -> list[str]:
     with bench.begin() as session:
-        return settle(session, acted, worker=bench.worker, now=bench.clock())
+        words = settle(session, acted, worker=bench.worker, now=bench.clock())
+    return [words[each.held.delivery_id] for each in acted]
+
+
+def _not_settled(acted: Acted, error: Exception) -> str:
+    """Leave to rescue what cannot be written down; the others are."""
+    id_ = str(acted.held.delivery_id)
+    logger.error("delivery.not_settled", exc_info=error, extra={"id": id_})
+    return "lost"
 
 
 def _see_out(bench: Bench, window: Window[Acted], rest: ExitStack) -> None:

@@ -1,11 +1,13 @@
 """Scheduled jobs: what is due becomes an execution, or ends with a reason.
 
 Fed by ``tasks.automation.scheduler``.  Shape: one transaction, so a job and its
-execution exist together or not at all.
+execution exist together or not at all.  A job that makes the program fail becomes an
+execution that has failed, which operators see and may retry; the others go on.
 """
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,6 +32,9 @@ from tasks.automation.steps import follow_up
 from tasks.bulk import BulkUpdate, among
 from tasks.claims import backlog_of, due_ids
 from tasks.crashpoints import reached
+from tasks.executing.apart import apart
+from tasks.executing.failing import fail, put_off
+from tasks.executing.recording import AWAY
 from tasks.lane import Backlog, Bench
 from tasks.models.base import Json, new_id
 from tasks.models.event import DecisionOutcome
@@ -37,6 +42,8 @@ from tasks.models.reason import Reason
 from tasks.models.rollup import EndedKind
 from tasks.models.scheduled_job import JobState, ScheduledJob
 from tasks.rollups.ended import note_ended
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,34 +55,31 @@ class ScheduledJobSweep:
     missed: tuple[UUID, ...] = ()
     superseded: tuple[UUID, ...] = ()  # a later reminder of the same goes out
     waiting: tuple[UUID, ...] = ()  # until its recipient's quiet hours end
+    failed: tuple[UUID, ...] = ()  # an error in the program; so did their executions
     is_full: bool = False
 
 
 def sweep(bench: Bench, limit: int) -> ScheduledJobSweep:
     """Dispatch up to ``limit`` due jobs, oldest first, fairly between congregations."""
     now = bench.clock()
-    with bench.begin() as session:
-        jobs = _due(session, now, limit)
-        judged = judge(session, jobs, now=now)
-        _dispatch(session, judged.going, now)
-        overtake(session, judged.going, judged.siblings, now)
-        _settle(jobs, judged, now)
-        _tell(session, jobs, judged, now)
-        settled = [(job.id, 0) for job in jobs if job.state is not JobState.PENDING]
-        note_ended(session, EndedKind.JOB, settled)
-        if judged.going:
-            reached("in_dispatch")
-            doorbell.ask(session, "executions")
-        states: dict[JobState, list[UUID]] = defaultdict(list)
-        for job in jobs:
-            states[job.state].append(job.id)
+    try:
+        with bench.begin() as session:
+            ids = due_ids(session, ScheduledJob, now=now, limit=limit)
+            words = _words(session, ids, now)
+    except AWAY:
+        raise
+    except Exception:  # one bad job must not keep the others from going out
+        logger.exception("scheduled_jobs.apart")
+        with bench.begin() as session:
+            ids = due_ids(session, ScheduledJob, now=now, limit=limit)
+            words = _apart(session, bench, ids, now)
+    ended: dict[str, list[UUID]] = defaultdict(list)
+    for id_, word in zip(ids, words, strict=True):
+        if word is not None:
+            ended[word].append(id_)
     return ScheduledJobSweep(
-        dispatched=tuple(states[JobState.DISPATCHED]),
-        skipped=tuple(states[JobState.SKIPPED]),
-        missed=tuple(states[JobState.MISSED]),
-        superseded=tuple(states[JobState.SUPERSEDED]),
-        waiting=tuple(states[JobState.PENDING]),
-        is_full=len(jobs) == limit,
+        **{word: tuple(some) for word, some in ended.items()},
+        is_full=len(ids) == limit,
     )
 
 
@@ -84,8 +88,53 @@ def backlog(session: Session, now: datetime) -> Backlog:
     return backlog_of(session, ScheduledJob, now)
 
 
-def _due(session: Session, now: datetime, limit: int) -> Sequence[ScheduledJob]:
-    ids = due_ids(session, ScheduledJob, now=now, limit=limit)
+def _words(session: Session, ids: Sequence[UUID], now: datetime) -> list[str | None]:
+    """Dispatch or end locked jobs; returns what became of each.
+
+    ``None``: it was planned anew.
+    """
+    jobs = _due(session, ids)
+    judged = judge(session, jobs, now=now)
+    _dispatch(session, judged.going, now)
+    overtake(session, judged.going, judged.siblings, now)
+    _settle(jobs, judged, now)
+    _tell(session, jobs, judged, now)
+    settled = [(job.id, 0) for job in jobs if job.state is not JobState.PENDING]
+    note_ended(session, EndedKind.JOB, settled)
+    if judged.going:
+        reached("in_dispatch")
+        doorbell.ask(session, "executions")
+    words = {job.id: _WORDS.get(job.state, job.state.value) for job in jobs}
+    return [words.get(id_) for id_ in ids]
+
+
+def _apart(
+    session: Session, bench: Bench, ids: Sequence[UUID], now: datetime
+) -> list[str | None]:
+    """Do the same in savepoints, so that what fails does so alone."""
+
+    def step(some: Sequence[UUID]) -> list[str | None]:
+        session.expire_all()  # what a savepoint before took back may look done
+        with session.begin_nested():
+            return _words(session, some, now)
+
+    def broken(id_: UUID, error: Exception) -> str:
+        logger.error("scheduled_job.failed", exc_info=error, extra={"id": str(id_)})
+        session.expire_all()
+        try:
+            with session.begin_nested():
+                fail(session, id_, worker=bench.worker, now=now)
+        except AWAY:
+            raise
+        except Exception:  # not even that: its turn comes again, behind the others
+            logger.exception("scheduled_job.put_off", extra={"id": str(id_)})
+            put_off(session, id_, now)
+        return "failed"
+
+    return apart(step, ids, broken, of_all=AWAY)
+
+
+def _due(session: Session, ids: Sequence[UUID]) -> Sequence[ScheduledJob]:
     if not ids:
         return []
     due = session.scalars(
@@ -102,6 +151,8 @@ def _due(session: Session, now: datetime, limit: int) -> Sequence[ScheduledJob]:
     return [job for job in due if job.id not in planned_anew]
 
 
+#: How a sweep tells of states, where it has a word of its own.
+_WORDS: Final = {JobState.PENDING: "waiting"}
 _ENDS: Final = {
     Reason.TOO_LATE: JobState.MISSED,
     Reason.SUPERSEDED: JobState.SUPERSEDED,

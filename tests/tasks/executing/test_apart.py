@@ -54,7 +54,12 @@ def test_what_concerns_all_is_raised(error: Exception) -> None:
         raise error
 
     with pytest.raises(type(error)):
-        apart(step, [1, 2], lambda n, _error: n, of_all=RenderingBroken)
+        apart(
+            step,
+            [1, 2],
+            lambda n, _error: n,
+            of_all=(OperationalError, RenderingBroken),
+        )
 
 
 # A few begin in the transaction that takes them; many are leased first.

@@ -192,3 +192,21 @@ def test_the_body_is_json_that_keeps_every_letter(desk: Desk) -> None:
     assert "Zoë".encode() in hook.body
     assert json.loads(hook.body)["data"]["podcast"]["id"] == "show"
     assert hook.headers["content-type"] == "application/json"
+
+
+def test_an_answer_that_cannot_be_written_down_keeps_no_other_from_it(
+    desk: Desk,
+) -> None:
+    for path in ("/a", "/b", "/c"):
+        desk.endpoint(path)
+    desk.happen()
+    desk.fan_out()
+    half = "\udcff"  # half a letter, which no database takes
+
+    def say(letter: Letter) -> Outcome:
+        return Done(200, response=half if letter.url.endswith("/b") else "Ok")
+
+    swept = deliveries.sweep(with_courier(desk.bench(), Answers(say)), 10)
+    assert (len(swept.delivered), len(swept.lost)) == (2, 1)
+    states = sorted(row.state for row in desk.deliveries())
+    assert states == [*[DeliveryState.DELIVERED] * 2, DeliveryState.RUNNING]
