@@ -1,7 +1,8 @@
 """Rescue: take back what died with its worker.
 
 Fed by leases that nobody renews: of executions, deliveries, digests' mails and long
-jobs.  Shape: one transaction, and one more for mails and long jobs.  An execution that
+jobs; and by sweeps that were asked for and whose worker is silent.  Shape: one
+transaction, and one more for mails, long jobs and sweeps.  An execution that
 took its worker down three times is quarantined instead of tried for ever.  What the
 worker had claimed, but not begun, is not suspected: many such rows go down with every
 worker.  What crashed twice is claimed only while no other such row runs
@@ -26,6 +27,7 @@ from tasks.congregation.vanished import take_back_long_jobs
 from tasks.crashpoints import reached
 from tasks.failures.noting import Failure, note_executions
 from tasks.lane import Backlog, Bench
+from tasks.lost_runs import end_lost
 from tasks.models.execution import Attempt, AttemptOutcome, Execution, ExecutionState
 from tasks.models.reason import SENTENCES, Reason
 from tasks.models.rollup import EndedKind
@@ -78,6 +80,7 @@ def sweep(bench: Bench, limit: int) -> RescueSweep:
     with bench.begin() as session:
         mails_back = mails.take_back(session, now, limit)
         long_jobs = take_back_long_jobs(session, now, limit)
+        end_lost(session, now)
     return RescueSweep(
         taken_back=tuple(i for i, s in states.items() if s is ExecutionState.PENDING),
         quarantined=tuple(

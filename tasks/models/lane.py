@@ -48,6 +48,12 @@ class LaneRun(Base):
             postgresql_where=text("started_at IS NULL"),
             sqlite_where=text("started_at IS NULL"),
         ),
+        Index(
+            "ix_lane_runs_open",
+            "started_at",
+            postgresql_where=text("ended_at IS NULL"),
+            sqlite_where=text("ended_at IS NULL"),
+        ),
         Index(None, "requested_at"),
     )
 

@@ -72,6 +72,13 @@ def upgrade() -> None:
             unique=False,
         )
         batch_op.create_index(
+            "ix_lane_runs_open",
+            ["started_at"],
+            unique=False,
+            postgresql_where=sa.text("ended_at IS NULL"),
+            sqlite_where=sa.text("ended_at IS NULL"),
+        )
+        batch_op.create_index(
             batch_op.f("ix_lane_runs_requested_at"), ["requested_at"], unique=False
         )
 
