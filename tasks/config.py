@@ -17,7 +17,7 @@ from sqlalchemy import make_url
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError
 
-from tasks.config_addresses import parts_of
+from tasks.config_addresses import bracketed, checked_base_url, parts_of
 from tasks.congregation.addresses.downloading import OPEN_DATA_HOSTS
 from tasks.errors import ConfigError
 
@@ -100,7 +100,7 @@ class Config:
             database_url=read.database(var_dir),
             redis_url=read.redis(),
             secret_key=read.secret_key(environment, var_dir),
-            base_url=read.base_url(f"http://{web_host}:{web_port}"),
+            base_url=read.base_url(f"http://{bracketed(web_host)}:{web_port}"),
             web_host=web_host,
             web_port=web_port,
             web_workers=read.number("WEB_WORKERS", 2, low=1, high=64),
@@ -275,14 +275,7 @@ class _Reader:
         return secret or None
 
     def base_url(self, default: str) -> str:
-        value = self.text("BASE_URL", default).rstrip("/")
-        parts = parts_of("BASE_URL", value)
-        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query:
-            raise ConfigError(
-                "BASE_URL must be the console's address, such as "
-                "https://carillon.example.org."
-            )
-        return value
+        return checked_base_url(self.text("BASE_URL", default))
 
     def smtp(self) -> str | None:
         value = self.text("SMTP_URL", "")

@@ -72,7 +72,17 @@ def test_production_refuses_a_weak_key(tmp_path: Path, key: str) -> None:
         ("DATABASE_URL", "sqlite://"),
         ("REDIS_URL", "http://h"),
         ("BASE_URL", "carillon.example.org"),
+        ("BASE_URL", "//carillon.example.org"),
+        ("BASE_URL", "ftp://carillon.example.org"),
+        ("BASE_URL", "https://"),
         ("BASE_URL", "https://h/?q=1"),
+        ("BASE_URL", "https://h?"),
+        ("BASE_URL", "https://h#top"),
+        ("BASE_URL", "https://h/carillon"),
+        ("BASE_URL", "https://h//"),
+        ("BASE_URL", "https://ada:secret@h"),
+        ("BASE_URL", "https://kirche-köln.example"),
+        ("BASE_URL", "https://a b.example"),
         ("PORT", "0"),
         ("PORT", "65536"),
         ("PORT", "-1"),
@@ -200,3 +210,31 @@ def test_the_docs_tell_the_default_and_the_limits(name: str) -> None:
         assert told.default.replace("_", "") == real.default.replace("_", "")
     if real.low is not None:
         assert (told.low, told.high) == (real.low, real.high)
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        ("https://carillon.example.org", "https://carillon.example.org"),
+        ("https://carillon.example.org/", "https://carillon.example.org"),
+        ("HTTPS://Carillon.Example.ORG:8443/", "https://carillon.example.org:8443"),
+        ("http://[::1]:8000", "http://[::1]:8000"),
+    ],
+)
+def test_the_address_of_the_console_is_a_host_and_nothing_behind_it(
+    tmp_path: Path, value: str, kept: str
+) -> None:
+    assert read(tmp_path, BASE_URL=value).base_url == kept
+
+
+def test_a_path_in_the_address_of_the_console_is_refused_by_name(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(ConfigError, match="a host of its own, not a path"):
+        read(tmp_path, BASE_URL="https://example.org/carillon/")
+
+
+def test_an_address_of_ipv6_to_listen_on_is_the_usual_one_in_brackets(
+    tmp_path: Path,
+) -> None:
+    assert read(tmp_path, WEB_HOST="::1", PORT="81").base_url == "http://[::1]:81"

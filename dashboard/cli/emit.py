@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from dashboard.cli.settings import database, read_config
+from dashboard.cli.settings import read_config, tables
 from dashboard.cli.token import find_congregation
 from tasks import queue
 from tasks.automation.events import AutomationEvent, emit_automation_event
@@ -32,7 +32,7 @@ def emit(trigger: str, podcast: str, congregation: str | None, **given: str) -> 
     config = read_config()
     queue.configure(config)
     context = _context(given.pop("context"))
-    with database(config) as engine, sessions(engine).begin() as session:
+    with tables(config) as engine, sessions(engine).begin() as session:
         found = find_congregation(session, congregation)
         result = emit_automation_event(
             session,

@@ -10,7 +10,7 @@ import click
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from dashboard.cli.settings import database, read_config
+from dashboard.cli.settings import read_config, tables
 from dashboard.cli.token import find_congregation
 from tasks.clock import utcnow
 from tasks.db import sessions
@@ -49,7 +49,10 @@ def hold(
     The hold's id is printed alone on standard output.
     """
     now = utcnow()
-    with database(read_config()) as engine, sessions(engine).begin() as session:
+    with (
+        tables(read_config()) as engine,
+        sessions(engine).begin() as session,
+    ):
         found = find_congregation(session, congregation) if congregation else None
         what = setting.What(
             found.id if found else None, Channel(channel) if channel else None, rule
@@ -85,7 +88,10 @@ def release(hold_id: UUID | None, plan: str, minutes: int) -> None:
     """
     now = utcnow()
     chosen = Chosen(Plan(plan), minutes, new_id(), now)
-    with database(read_config()) as engine, sessions(engine).begin() as session:
+    with (
+        tables(read_config()) as engine,
+        sessions(engine).begin() as session,
+    ):
         meant = hold_id or _only_one(session)
         operation = lift_with(session, meant, chosen, _who(), now=now)
         n = operation.n_total if operation else 0

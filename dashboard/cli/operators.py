@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from dashboard.cli.settings import database, read_config
+from dashboard.cli.settings import read_config, tables
 from dashboard.operators.accounts import create_operator as add
 from dashboard.operators.models import RoleName
 from dashboard.operators.setup import new_password_link
@@ -35,7 +35,7 @@ def create_operator(email: str, role: str, name: str, password_stdin: bool) -> N
     """
     config = read_config()
     password = sys.stdin.readline().rstrip("\r\n") if password_stdin else None
-    with database(config) as engine, sessions(engine).begin() as session:
+    with tables(config) as engine, sessions(engine).begin() as session:
         operator = add(session, email, password, role, name=name)
         address = operator.email
         link = (

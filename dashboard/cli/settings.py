@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 from collections.abc import Iterator
@@ -10,9 +11,12 @@ from contextlib import contextmanager
 from sqlalchemy import Engine
 from sqlalchemy.exc import OperationalError
 
+from tasks import migrations
 from tasks.config import Config
 from tasks.db import make_engine
 from tasks.errors import ConfigError, EngineError
+
+logger = logging.getLogger(__name__)
 
 
 def read_config() -> Config:
@@ -29,7 +33,7 @@ def database(config: Config) -> Iterator[Engine]:
     """Lend an engine to one command.
 
     Raises:
-        EngineError: the database does not answer, or has no tables yet.
+        EngineError: the database does not answer.
     """
     engine = make_engine(config.database_url, loop_rate=config.loop_rate)
     try:
@@ -41,6 +45,40 @@ def database(config: Config) -> Iterator[Engine]:
         ) from error
     finally:
         engine.dispose()
+
+
+@contextmanager
+def tables(config: Config) -> Iterator[Engine]:
+    """Lend an engine to a command that needs the tables of this version.
+
+    Raises:
+        EngineError: the database does not answer, or migrating was forgotten.
+    """
+    with database(config) as engine:
+        _refuse_old(engine)
+        yield engine
+
+
+def refuse_old_database(config: Config) -> None:
+    """Stop where migrating was forgotten: all that is asked would fail later.
+
+    Raises:
+        EngineError: steps are missing.
+    """
+    engine = make_engine(config.database_url)
+    try:
+        _refuse_old(engine)
+    except OperationalError:
+        logger.warning("database.away")  # it may come; what serves says so until then
+    finally:
+        engine.dispose()
+
+
+def _refuse_old(engine: Engine) -> None:
+    if migrations.is_behind(engine):
+        raise EngineError(
+            "The database lacks steps of this version. Run: carillon migrate"
+        )
 
 
 def first_line(error: BaseException) -> str:

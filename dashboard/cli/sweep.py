@@ -6,7 +6,7 @@ import click
 
 from dashboard.cli.logs import configure_logging
 from dashboard.cli.seen_views import ConsoleViews
-from dashboard.cli.settings import database, read_config
+from dashboard.cli.settings import read_config, tables
 from tasks import queue
 from tasks.assembly import make_bench
 from tasks.errors import EngineError
@@ -26,7 +26,7 @@ def sweep(lane: str) -> None:
     chosen = find_lane(lane)
     config = read_config()
     queue.configure(config)
-    with database(config) as engine:
+    with tables(config) as engine:
         bench = make_bench(config, engine, ConsoleViews(engine))
         ran = run_lane(chosen, bench, LaneTrigger.OPERATOR)
     if ran is None:

@@ -8,7 +8,7 @@ import click
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from dashboard.cli.settings import database, read_config
+from dashboard.cli.settings import read_config, tables
 from tasks.clock import utcnow
 from tasks.db import sessions
 from tasks.errors import NotFound
@@ -42,7 +42,10 @@ def token(
     The token is printed alone on standard output, this once.
     """
     now = utcnow()
-    with database(read_config()) as engine, sessions(engine).begin() as session:
+    with (
+        tables(read_config()) as engine,
+        sessions(engine).begin() as session,
+    ):
         found = find_congregation(session, congregation)
         expires_at = None if days is None else now + timedelta(days=days)
         made, plaintext = create_token(

@@ -10,16 +10,18 @@ import click
 from flask import Flask
 from gunicorn.app.base import BaseApplication
 from gunicorn.workers.base import Worker
-from sqlalchemy.exc import OperationalError
 
 from dashboard.app import create_app
 from dashboard.cli.lifeline import hold_lifeline, lifeline_option
 from dashboard.cli.logs import configure_logging
-from dashboard.cli.settings import read_config, refuse_taken_port
-from tasks import heap, migrations, queue
+from dashboard.cli.settings import (
+    read_config,
+    refuse_old_database,
+    refuse_taken_port,
+)
+from tasks import heap, queue
 from tasks.config import Config
-from tasks.db import make_engine
-from tasks.errors import EngineError
+from tasks.config_addresses import bracketed
 
 logger = logging.getLogger(__name__)
 
@@ -50,9 +52,8 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
 
 
 def _gunicorn_settings(config: Config) -> Mapping[str, Any]:
-    host = f"[{config.web_host}]" if ":" in config.web_host else config.web_host
     return {
-        "bind": f"{host}:{config.web_port}",
+        "bind": f"{bracketed(config.web_host)}:{config.web_port}",
         "workers": config.web_workers,
         "worker_class": "dashboard.cli.refusing.Worker",
         "threads": _THREADS,
@@ -80,24 +81,6 @@ def _begin_with_lifeline(worker: Worker) -> None:
     hold_lifeline(worker.ppid)
 
 
-def _refuse_old_database(config: Config) -> None:
-    """Stop where migrating was forgotten: each page would call it a fault of ours.
-
-    Raises:
-        EngineError: steps are missing.
-    """
-    engine = make_engine(config.database_url)
-    try:
-        if migrations.is_behind(engine):
-            raise EngineError(
-                "The database lacks steps of this version. Run: carillon migrate"
-            )
-    except OperationalError:
-        logger.warning("web.database_away")  # it may come; pages say so until then
-    finally:
-        engine.dispose()
-
-
 @click.command()
 @lifeline_option
 def web(lifeline: bool) -> None:
@@ -105,6 +88,6 @@ def web(lifeline: bool) -> None:
     configure_logging()
     config = read_config()
     refuse_taken_port("PORT", config.web_host, config.web_port)
-    _refuse_old_database(config)
+    refuse_old_database(config)
     queue.configure(config)
     Server(config, has_lifeline=lifeline).run()

@@ -8,7 +8,12 @@ from sqlalchemy.exc import SQLAlchemyError
 from dashboard.cli.lifeline import hold_lifeline, lifeline_option
 from dashboard.cli.logs import configure_logging
 from dashboard.cli.seen_views import ConsoleViews
-from dashboard.cli.settings import first_line, read_config, refuse_taken_port
+from dashboard.cli.settings import (
+    first_line,
+    read_config,
+    refuse_old_database,
+    refuse_taken_port,
+)
 from tasks import worker as engine
 from tasks.errors import EngineError
 
@@ -25,6 +30,7 @@ def worker(lanes: str | None, lifeline: bool) -> None:
     configure_logging()
     config = read_config()
     refuse_taken_port("HEALTH_PORT", config.health_host, config.health_port)
+    refuse_old_database(config)
     if lifeline:
         hold_lifeline()
     names = None if lanes is None else [name.strip() for name in lanes.split(",")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy.engine import URL
 
 from dashboard.cli import COMMANDS
 from tasks.config import EX_CONFIG
@@ -70,10 +71,31 @@ def test_a_database_that_does_not_answer_is_a_sentence(environ: dict[str, str]) 
     assert "carillon doctor" in result.stderr
 
 
-def test_the_console_does_not_start_where_migrating_was_forgotten(
+@pytest.mark.parametrize("is_on_postgres", [False, True])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("web",),
+        ("worker",),
+        ("sweep", "janitor"),
+        ("emit", "booking.confirmed", "--podcast", "talks"),
+        ("hold", "A storm"),
+        ("release",),
+        ("token", "parish", "website"),
+        ("create-operator", "ada@example.org"),
+    ],
+    ids=lambda command: str(command[0]),
+)
+def test_nothing_is_begun_where_migrating_was_forgotten(
     environ: dict[str, str],
+    command: tuple[str, ...],
+    is_on_postgres: bool,
+    request: pytest.FixtureRequest,
 ) -> None:
-    result = carillon(environ, "web")
+    if is_on_postgres:
+        url: URL = request.getfixturevalue("postgres_url")
+        environ["DATABASE_URL"] = url.render_as_string(hide_password=False)
+    result = carillon(environ, *command)
     assert result.exit_code == 1
     assert result.stderr == (
         "carillon: The database lacks steps of this version. Run: carillon migrate\n"
