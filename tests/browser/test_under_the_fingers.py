@@ -80,6 +80,20 @@ def test_a_button_pressed_in_a_row_leaves_one_at_the_row(page: Page) -> None:
     assert page.evaluate(_ROW) in {pressed, beside}
 
 
+def test_buttons_in_rows_say_of_what_they_are(page: Page) -> None:
+    for path, name in (("/executions/?state=failed", "Retry"), ("/rules/", "Disable")):
+        page.goto(path)
+        row = page.locator("tbody tr", has=page.get_by_role("button", name=name)).first
+        of = row.locator("a[id$=-link]").inner_text()
+        button = row.get_by_role("button", name=name)
+        expect(button, path).to_have_accessible_description(of)
+    page.goto("/scheduled/")
+    row = page.locator("#scheduled tbody tr").first
+    for asking in row.locator("details.confirm > summary").all():
+        of = row.locator("a[id$=-link]").inner_text()
+        expect(asking).to_have_accessible_description(of)
+
+
 def test_a_button_pressed_elsewhere_leads_to_what_is_said_of_it(page: Page) -> None:
     _failed(page)
     keys(page, "Enter")
