@@ -29,6 +29,7 @@ from tasks.bulk import among_rows, insert_many, is_postgres
 from tasks.locks import in_order
 from tasks.models.reason import Reason
 from tasks.models.scheduled_job import JobContext, JobState, ScheduledJob
+from tasks.young_tables import let_know
 
 _IS_PENDING: Final = text("state = 'pending'")
 _CONTEXTS: Final = JobContext.metadata.tables[JobContext.__tablename__]
@@ -159,6 +160,7 @@ def insert_jobs(
         unique=("congregation_id", "idempotency_key"),
         among=_IS_PENDING,
     )
+    let_know(session, len(born))
     cases = {job_id: _case(each.subject) for job_id, each in ordered if job_id in born}
     records = load_records(session, list(cases.values()))
     snapshots = [

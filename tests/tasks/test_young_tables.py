@@ -13,14 +13,17 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, delete, event, insert, select
+from sqlalchemy import Engine, delete, event, insert, literal, select, text
+from sqlalchemy.engine import URL
 from sqlalchemy.orm import Session, joinedload
 
+from tasks import migrations
 from tasks.automation.jobs import existing_jobs
 from tasks.automation.overdue import siblings
 from tasks.automation.plans import reconcile
 from tasks.automation.subjects import of_bookings
 from tasks.automation.suppressed import reasons_of
+from tasks.db import make_engine
 from tasks.models import (
     Booking,
     Contact,
@@ -119,3 +122,32 @@ def test_jobs_and_their_series_are_found_by_their_bookings(session: Session) -> 
     assert len(found) == 3
     lists = ("= ANY ('{b", "= 'b")  # each row compared with each of them
     assert [plan for plan in found if any(each in plan for each in lists)] == []
+
+
+@pytest.mark.parametrize("was_seen_empty", [False, True])
+def test_what_points_to_the_first_jobs_is_checked_by_their_key(
+    postgres_url: URL, was_seen_empty: bool
+) -> None:
+    """As a step of migrating makes the tables; what is read shows in plans only."""
+    engine = make_engine(postgres_url)
+    migrations.upgrade(engine)
+    if was_seen_empty:
+        with engine.begin() as connection:
+            connection.execute(text("ANALYZE scheduled_jobs"))
+    with Session(engine) as session:
+        of = factories.congregation(session)
+        one = factories.booking(session, of)
+        session.expunge(one)
+        common = {
+            each.key: getattr(one, each.key) for each in Booking.__table__.columns
+        }
+        session.execute(delete(Booking))
+        session.execute(insert(Booking), [common | {"id": f"b{n}"} for n in range(500)])
+        rule = factories.reminder(session, of)
+        subjects = of_bookings(session, session.scalars(select(Booking)).all())
+        reconcile(session, subjects, now=NOW, rules=[rule])
+        key = (ScheduledJob.congregation_id == of, ScheduledJob.id == new_id())
+        with plans(session) as found:
+            session.execute(select(literal(1)).where(*key).with_for_update(read=True))
+    engine.dispose()
+    assert "uq_scheduled_jobs_congregation_id_id" in found[0]
