@@ -115,7 +115,7 @@ class WebDownloader:
         )
         check_addresses(target, addresses, self.rules)
         try:
-            connection = open_connection(target, addresses[0], deadline, self.tls)
+            connection = open_connection(target, addresses, deadline, self.tls)
         except _FAILURES as error:
             return _lost(target, error, deadline)
         try:

@@ -79,7 +79,7 @@ class WebFetcher:
             return NotFetched(f"{target.host} cannot be reached ({error}).")
         check_addresses(target, addresses, self.rules)
         try:
-            connection = open_connection(target, addresses[0], deadline, self.tls)
+            connection = open_connection(target, addresses, deadline, self.tls)
         except _FAILURES as error:
             return NotFetched(_why(target, error, deadline))
         try:

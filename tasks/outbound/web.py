@@ -84,7 +84,7 @@ class WebPoster:
                 return GiveUp(Reason.BLOCKED_ADDRESS, error.message)
             except NotResolved as error:
                 return TryAgain(f"{target.host} cannot be reached ({error}).")
-            return self._exchange(target, addresses[0], headers, body, deadline)
+            return self._exchange(target, addresses, headers, body, deadline)
 
     def _headers(self, id_: str, body: bytes, secrets: Sequence[str]) -> dict[str, str]:
         keys = [webhook_key(self.box.unseal(each)) for each in secrets]
@@ -103,7 +103,7 @@ class WebPoster:
     def _exchange(
         self,
         target: Target,
-        pinned: Address,
+        pinned: Sequence[Address],
         headers: Mapping[str, str],
         body: bytes,
         deadline: Deadline,

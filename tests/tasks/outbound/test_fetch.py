@@ -122,3 +122,24 @@ def test_a_closed_door_is_a_sentence() -> None:
     answer = FETCHER.fetch(f"http://127.0.0.1:{free_port()}/")
     assert isinstance(answer, NotFetched)
     assert "cannot be reached" in answer.sentence
+
+
+def test_where_nobody_answers_at_an_address_the_next_one_is_asked(
+    hook_sink: HookSink,
+) -> None:
+    hook_sink.answer("/feed", Reply(body=b"<rss/>"))
+    port = hook_sink.url("").rpartition(":")[2].strip("/")
+    found = [ipaddress.ip_address(each) for each in ("127.0.0.9", "127.0.0.1")]
+    fetcher = replace(FETCHER, resolver=lambda _host, _seconds: found)
+    answer = fetcher.fetch(f"http://feeds.example:{port}/feed")
+    assert isinstance(answer, Fetched)
+    [asked] = hook_sink.requests
+    assert asked.headers["host"] == f"feeds.example:{port}"
+
+
+def test_an_address_inside_the_house_is_refused_wherever_it_stands() -> None:
+    found = [ipaddress.ip_address(each) for each in ("127.0.0.1", "10.0.0.1")]
+    fetcher = replace(FETCHER, resolver=lambda _host, _seconds: found)
+    answer = fetcher.fetch(f"http://feeds.example:{free_port()}/feed")
+    assert isinstance(answer, NotFetched)
+    assert "10.0.0.1" not in answer.sentence
