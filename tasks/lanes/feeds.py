@@ -8,6 +8,7 @@ fetched again by the next sweep; the attempt shuts out a late writer.
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,16 +21,22 @@ from sqlalchemy.orm import Session
 
 from tasks.backlogs import waiting
 from tasks.errors import InvalidInput
+from tasks.executing.recording import AWAY
 from tasks.lane import Backlog, Bench
 from tasks.models.feed import Feed
 from tasks.models.rollup import Measure
 from tasks.rollups.work import Work, note_work
+from tasks.saying import mark
 from tasks.sources.feed import absorb
 from tasks.sources.feed_items import FeedContent
 from tasks.sources.feed_xml import NotAFeed, read_feed
 from tasks.sources.fetching import Answer, Fetched, NotFetched, NotModified
 
+logger = logging.getLogger(__name__)
+
 NAME: Final = "feeds"
+#: What operators read of a feed that makes the program fail.
+BROKE: Final = mark("It ended with an error in the program, see the worker's log.")
 #: Between two looks at a feed that answers well.
 EVERY: Final = timedelta(minutes=15)
 #: The longest wait after failures; each doubles the wait before.
@@ -84,7 +91,7 @@ def sweep(bench: Bench, limit: int) -> FeedSweep:
             held = claim(session, id_, now=bench.clock())
         if held is None:
             continue  # another worker was quicker
-        got = _act(bench, held)
+        got = _got(bench, held)
         now = bench.clock()
         with bench.begin() as session:
             ended[settle(session, held, got, now=now)].append(id_)
@@ -154,6 +161,11 @@ def _settle(session: Session, feed: Feed, got: _Got, now: datetime) -> str:
             _keep(session, feed, got, now)
     except InvalidInput as error:
         return _fail(feed, NotFetched(error.message), now)
+    except AWAY:
+        raise
+    except Exception:
+        logger.exception("feed.settle_failed", extra={"id": str(feed.id)})
+        return _fail(feed, NotFetched(BROKE), now)
     _succeed(feed, now)
     return "changed"
 
@@ -166,6 +178,15 @@ def backlog(session: Session, now: datetime) -> Backlog:
 def _is_due(now: datetime) -> tuple[ColumnElement[bool], ...]:
     is_free = or_(Feed.lease_until.is_(None), Feed.lease_until < now)
     return (Feed.due_at <= now, is_free)
+
+
+def _got(bench: Bench, held: Claim) -> _Got:
+    try:
+        return _act(bench, held)
+    except Exception:
+        # One feed's bug must not stop the others' work, nor be hidden.
+        logger.exception("feed.act_failed", extra={"id": str(held.id)})
+        return NotFetched(BROKE)
 
 
 def _act(bench: Bench, held: Claim) -> _Got:

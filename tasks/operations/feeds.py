@@ -6,6 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from tasks import doorbell
@@ -47,11 +48,7 @@ def add_feed(
         )
     )
     if there is not None:
-        raise Conflict(
-            "feed_exists",
-            say("The podcast has a feed already; change that one."),
-            field="podcast_id",
-        )
+        raise _feed_exists()
     feed = Feed(
         id=new_id(),
         congregation_id=congregation_id,
@@ -60,11 +57,22 @@ def add_feed(
         due_at=at,
         subscribed_at=at,
     )
-    session.add(feed)
-    session.flush()
+    try:
+        with session.begin_nested():
+            session.add(feed)
+    except IntegrityError:  # another request named one a moment ago
+        raise _feed_exists() from None
     _audit(session, feed, actor, "feed.added", f"Added the feed {address}.")
     doorbell.ask(session, "feeds")
     return feed
+
+
+def _feed_exists() -> Conflict:
+    return Conflict(
+        "feed_exists",
+        say("The podcast has a feed already; change that one."),
+        field="podcast_id",
+    )
 
 
 def change_feed(

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import Engine, select, update
 from sqlalchemy.orm import Session, sessionmaker
 
+from tasks.db import sessions
+from tasks.errors import Conflict
 from tasks.lane import Bench
+from tasks.lanes import feeds
 from tasks.lanes.feeds import EVERY, LEASE, FeedSweep, claim, due_ids, settle, sweep
 from tasks.models import Episode, Event, Feed, FeedItem
 from tasks.operations.audit import SYSTEM
@@ -24,6 +29,8 @@ from tests.support import factories
 from tests.support.fakes import FakePost, bench
 from tests.support.feeds import Entry, rss
 from tests.support.hook_sink import HookSink, Reply
+from tests.support.locks import waits_for_a_lock
+from tests.support.processes import until
 from tests.tasks.automation.conftest import NOW, World, make_world
 
 RULES = UrlRules(allow=(ipaddress.ip_network("127.0.0.0/8"),), http=True)
@@ -360,3 +367,59 @@ def test_a_feed_of_thousands_is_taken_in_one_go(desk: Desk) -> None:
         session.execute(update(Feed).values(digest=None))
     desk.sweep()
     assert len(desk.episodes) == 1200
+
+
+@pytest.mark.parametrize("where", ["read_feed", "absorb"])
+def test_a_feed_that_makes_the_program_fail_does_so_alone_and_says_so(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    with desk.world.make_session.begin() as session:
+        of = desk.world.id
+        other = add_feed(
+            session,
+            of,
+            "other",
+            desk.sink.url("/other"),
+            SYSTEM,
+            rules=RULES,
+            now=NOW,
+        ).id
+    desk.answer(*OLD)
+    desk.sink.answer("/other", Reply(body=rss([Entry("g-9", "Ninth")])))
+    usual = getattr(feeds, where)
+
+    def breaks(*given: Any, **more: Any) -> Any:
+        if b"First" in given[0] if where == "read_feed" else given[1].id != other:
+            raise ZeroDivisionError
+        return usual(*given, **more)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(feeds, where, breaks)
+        swept = desk.sweep()
+    assert swept.changed == (other,)
+    with desk.world.make_session() as session:
+        (bad,) = session.scalars(select(Feed).where(Feed.id != other)).all()
+    assert (bad.id,) == swept.failed
+    assert (bad.failures, bad.lease_until) == (1, None)
+    assert "see the worker's log" in (bad.error or "")
+    assert bad.id in desk.sweep().changed
+
+
+def test_two_who_name_a_podcasts_feed_at_once_are_told_of_it(
+    postgres_engine: Engine, hook_sink: HookSink
+) -> None:
+    make = sessions(postgres_engine)
+    of = make_world(make, "bonifatius").id
+    named = partial(add_feed, rules=RULES, now=NOW)
+
+    def second() -> None:
+        with make.begin() as session:
+            named(session, of, "show", hook_sink.url("/b"), SYSTEM)
+
+    with ThreadPoolExecutor(1) as pool:
+        with make.begin() as session:
+            named(session, of, "show", hook_sink.url("/a"), SYSTEM)
+            begun = pool.submit(second)
+            until(lambda: waits_for_a_lock(postgres_engine))
+        with pytest.raises(Conflict, match="has a feed already"):
+            begun.result(30)
