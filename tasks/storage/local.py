@@ -48,7 +48,7 @@ class LocalStorage:
             coming = self._arriving / secrets.token_hex(16)
             try:
                 stored = _write(coming, stream, limit)
-                _move_in(coming, target)
+                _move_in(coming, target, self._folder)
             finally:
                 coming.unlink(missing_ok=True)
         return stored
@@ -127,7 +127,7 @@ def _write(path: Path, stream: BinaryIO, limit: int) -> Stored:
     return stored
 
 
-def _move_in(coming: Path, target: Path) -> None:
+def _move_in(coming: Path, target: Path, top: Path) -> None:
     """Give a file its place; who removes the last one beside it removes the folder."""
     for race in range(1, _RACES_MAX + 1):
         try:
@@ -137,7 +137,10 @@ def _move_in(coming: Path, target: Path) -> None:
         except (FileExistsError, FileNotFoundError):  # it was there a moment ago
             if race == _RACES_MAX:
                 raise
-    _force_names(target.parent)
+    for folder in target.parents:  # they may be as new as the file
+        _force_names(folder)
+        if folder == top.parent:
+            break
 
 
 def _force_names(folder: Path) -> None:

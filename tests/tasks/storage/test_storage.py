@@ -208,3 +208,20 @@ def test_files_of_the_folder_are_for_nobody_else(tmp_path: Path) -> None:
 def test_a_sweep_without_storage_says_so() -> None:
     with pytest.raises(StorageFailed, match="no storage"):
         NoStorage().size(KEY)
+
+
+def test_a_file_and_the_folders_it_came_with_outlive_a_loss_of_power(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forced: list[str] = []
+    usual = os.fsync
+
+    def force(handle: int) -> None:
+        forced.append(str(Path(f"/proc/self/fd/{handle}").readlink()))
+        usual(handle)
+
+    monkeypatch.setattr(os, "fsync", force)
+    put(LocalStorage(tmp_path / "files"), KEY, b"new")
+    path = tmp_path / "files" / KEY
+    folders = [path.parent, path.parent.parent, tmp_path / "files", tmp_path]
+    assert forced[1:] == [str(each) for each in folders]
