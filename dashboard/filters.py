@@ -7,6 +7,7 @@ from datetime import date, datetime, timedelta
 from typing import Final
 
 from flask import Flask, g
+from markupsafe import Markup
 
 from dashboard.states import look
 from dashboard.tallies import AtLeast
@@ -14,6 +15,7 @@ from dashboard.web import icon
 from dashboard.zones import here
 from tasks.automation.recipients import named
 from tasks.clock import utcnow
+from tasks.idn import in_letters
 from tasks.models import SENTENCES, Reason
 from tasks.saying import mark, say, say_many, written
 from tasks.saying.formats import dated, decimal, sign_of
@@ -161,6 +163,19 @@ def plural(count: int, one: str, many: str | None = None) -> str:
     return f"{number(count)} {say_many(count, one, many or one + 's')}"
 
 
+def letters(text: str | None) -> str | None:
+    """Return a text with the domains of its addresses as people write them."""
+    if not text:
+        return text
+    read = in_letters(text)  # letters and digits alone: nothing to be escaped
+    return Markup(read) if isinstance(text, Markup) else read  # noqa: S704
+
+
+def whom(action: str, recipient: str | None) -> str:
+    """Return a recipient as people read it; empty: nobody yet."""
+    return in_letters(named(action, recipient))
+
+
 def init_app(app: Flask) -> None:
     """Give templates these filters."""
     for one in (
@@ -174,7 +189,8 @@ def init_app(app: Flask) -> None:
         plural,
         size,
         day,
+        letters,
     ):
         app.jinja_env.filters[one.__name__] = one
     app.jinja_env.filters["svg"] = icon
-    app.jinja_env.globals.update(state_look=look, utcnow=_now, whom=named)
+    app.jinja_env.globals.update(state_look=look, utcnow=_now, whom=whom)

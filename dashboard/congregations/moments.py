@@ -11,6 +11,7 @@ from dashboard.congregations.places import MILLISECOND, Place
 from dashboard.event_titles import event_title
 from dashboard.told import told
 from tasks.automation.recipients import named
+from tasks.idn import in_letters
 from tasks.models import Attempt, Event, Execution, ScheduledJob
 from tasks.models.reason import SENTENCES, Reason
 from tasks.saying import say
@@ -58,7 +59,11 @@ def of_job(row: ScheduledJob, at: datetime) -> Moment:
 def of_execution(row: Execution, at: datetime) -> Moment:
     """Return an execution's moment; its rule must be loaded."""
     place = Place(at, RANKS["execution"], row.id)
-    note = told(row.error) or _sentence(row.reason) or named(row.action, row.recipient)
+    note = (
+        told(row.error)
+        or _sentence(row.reason)
+        or in_letters(named(row.action, row.recipient))
+    )
     return Moment(place, "execution", row.id, row.rule.name, row.state, note)
 
 

@@ -12,6 +12,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from dashboard.zones import here, zone_sign
 from tasks.automation.entities import KINDS, Kind, Record, kind_of, title_of
+from tasks.idn import in_letters
 from tasks.models import Booking, Congregation, Episode, EpisodeGuest, Rule
 from tasks.saying import say
 from tasks.saying.formats import dated
@@ -67,14 +68,15 @@ class Hit:
         if isinstance(record, Booking):
             day = dated(here(record.start_time), "d MMM y, HH:mm")
             start = f"{day} {zone_sign(record.start_time)}"
-            return f"{start} · {record.guest_email}" if record.guest_email else start
+            email = in_letters(record.guest_email or "")
+            return f"{start} · {email}" if email else start
         if isinstance(record, Episode):
             return (
                 say("no. %(number)s", number=record.episode_number)
                 if record.episode_number
                 else ""
             )
-        return record.email or ""
+        return in_letters(record.email or "")
 
 
 def search(

@@ -17,6 +17,7 @@ from dashboard.office import DayField, OfficeForm, WithinForm
 from tasks.congregation.people import members
 from tasks.congregation.people.members import MemberDraft
 from tasks.congregation.texts import NOTES_MAX
+from tasks.idn import in_letters
 from tasks.models import Member
 from tasks.saying import later
 
@@ -75,7 +76,9 @@ class MemberForm(OfficeForm):
     @classmethod
     def of(cls, row: Member) -> Self:
         """Return the form filled with what is known."""
-        return cls(obj=row)
+        form = cls(obj=row)
+        form.email.data = in_letters(row.email)
+        return form
 
 
 class NewMemberForm(MemberForm, WithinForm):

@@ -9,6 +9,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.orm import Session
 
+from tasks.idn import in_ascii
 from tasks.lookups import among_keys
 from tasks.models import Booking, Contact, Engagement, Episode, EpisodeGuest, Event
 from tasks.outreach.telling import event_id
@@ -70,7 +71,7 @@ def _of_contacts(
         .join(Contact, Contact.id == Engagement.contact_id)
         .where(
             or_(
-                Contact.address.startswith(text.lower(), autoescape=True),
+                Contact.address.startswith(in_ascii(text.lower()), autoescape=True),
                 Contact.display_name.icontains(text, autoescape=True),
             )
         )

@@ -26,6 +26,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import aliased
 
+from tasks.idn import spellings
 from tasks.models import Congregation
 from tasks.models.base import born_from
 from tasks.search.moments import day_of, span
@@ -101,7 +102,16 @@ def all_of(terms: Iterable[Term], of: Mapping[str, Meaning]) -> list[Condition]:
 
 def contains(column: Any) -> Meaning:  # noqa: ANN401  # any column of text
     """Return the meaning: the column has the text in it, in any case."""
-    return lambda term: column.icontains(term.value, autoescape=True)
+    return lambda term: has(column, term.value)
+
+
+def has(column: Any, text: str) -> Condition:  # noqa: ANN401  # any column of text
+    """Return whether a column has ``text`` in it, in any case.
+
+    The domain of an address is found by its letters, and as it is kept.
+    """
+    ways = (column.icontains(each, autoescape=True) for each in spellings(text))
+    return or_(*ways)
 
 
 #: Between columns that are looked at as one text; nobody can type it.
@@ -119,7 +129,7 @@ def any_contains(columns: Iterable[Any], text: str) -> Condition:
     together: ColumnElement[str] = first
     for column in others:
         together = together.concat(_APART).concat(column)
-    return together.icontains(text, autoescape=True)
+    return has(together, text)
 
 
 def equals(column: Any) -> Meaning:  # noqa: ANN401  # any column of text

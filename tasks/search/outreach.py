@@ -52,13 +52,13 @@ def _agents(condition: ColumnElement[bool]) -> Condition:
 
 
 def _agent(term: Term) -> Condition:
-    return _agents(Agent.address.icontains(term.value, autoescape=True))
+    return _agents(mean.has(Agent.address, term.value))
 
 
 def _contact(term: Term) -> Condition:
     named = Contact.display_name.icontains(term.value, autoescape=True)
     ids = select(Contact.id).where(named).limit(NAMED_MAX)
-    has = Engagement.address.icontains(term.value, autoescape=True)
+    has = mean.has(Engagement.address, term.value)
     return or_(has, Engagement.contact_id.in_(ids))
 
 

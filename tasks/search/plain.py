@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Select, select, true
 
+from tasks.idn import in_ascii
 from tasks.saying import mark
 from tasks.search.conditions import (
     SEARCH_WINDOW,
@@ -57,7 +58,7 @@ def flag(condition: ColumnElement[bool]) -> Meaning:
 
 def begins(column: Any) -> Meaning:  # noqa: ANN401  # any column of small letters
     """Return the meaning: the column begins with the text."""
-    return lambda term: column.startswith(term.value.lower(), autoescape=True)
+    return lambda term: column.startswith(in_ascii(term.value.lower()), autoescape=True)
 
 
 def asked_conditions(

@@ -204,6 +204,30 @@ def test_engagements_and_contacts_are_found_by_their_fields(begin: Begin) -> Non
         assert ids.all() == [], "the tab and the search must hold both"
 
 
+def test_addresses_are_found_by_the_letters_of_their_domain(begin: Begin) -> None:
+    kept = "zoe@xn--bcher-kva.example"
+    with begin() as session:
+        of = factories.congregation(session)
+        row = engagement(session, of, "Zoé@Bücher.example", agent="x@bücher.example")
+        other = engagement(session, of, kept, agent=kept)
+        names = {row.id: "zoé", other.id: "zoe"}
+        _check(
+            session,
+            "engagements",
+            names,
+            {
+                "zoe@bücher.exam|": {"zoe"},
+                "zoé@BÜCHER|": {"zoé"},
+                f"{kept}|": {"zoe"},
+                "|contact:bücher": {"zoé", "zoe"},
+                "|contact:bücher.example": {"zoé", "zoe"},
+                "|contact:xn--bcher": {"zoé", "zoe"},
+                "|agent:zoe@bücher": {"zoe"},
+                "|agent:bücherei": set(),
+            },
+        )
+
+
 def test_mails_are_found_by_their_fields(begin: Begin) -> None:
     with begin() as session:
         of = {"congregation_id": factories.congregation(session)}
