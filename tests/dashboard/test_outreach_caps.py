@@ -117,8 +117,9 @@ def test_an_engagement_says_its_campaign(
     as_operator: Browser, make_db: Sessions, add: Callable[..., UUID]
 ) -> None:
     id_ = add()
-    for name, status in (("a/b", 422), ("Spring", 303), ("", 303)):
-        answer = as_operator.post(f"/outreach/{id_}", data={"campaign": name})
+    for name, seen, status in (("a/b", 1, 422), ("Spring", 1, 303), ("", 2, 303)):
+        values = {"campaign": name, "version": seen}
+        answer = as_operator.post(f"/outreach/{id_}", data=values)
         assert answer.status_code == status
         if name == "Spring":
             assert "Spring" in words(as_operator.get(f"/outreach/{id_}/edit"))
