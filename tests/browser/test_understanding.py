@@ -161,6 +161,39 @@ def test_a_timeline_tells_what_was_and_what_is_still_to_come(
     expect(past.locator("li", has_text="Reminder")).to_contain_text("Cancelled")
 
 
+def test_what_a_timeline_foretells_is_called_off_and_brought_forward_right_there(
+    page: Page, parish: Carillon
+) -> None:
+    for name in ("Reminder", "Directions"):
+        steps.make_rule(page, parish, name, "time.before_recording")
+    steps.book(parish, "b1", "Ada")
+    parish.call("POST", "/bookings/b1/confirm")
+    page.goto(f"{parish.url}/congregations/{parish.slug}/bookings/b1")
+    ahead = page.locator("section[aria-labelledby=ahead-heading] li")
+    past = page.locator("section[aria-labelledby=past-heading] li")
+    expect(ahead).to_have_count(2)
+    for name, verb, told in (
+        ("Reminder", "Cancel", "It will not happen."),
+        ("Directions", "Run now", "carried out now instead of at its time"),
+    ):
+        row = ahead.filter(has_text=name)
+        asking = row.locator("details.confirm", has_text=verb)
+        asking.locator("summary").click()
+        expect(asking).to_contain_text(told)
+        asking.get_by_role("button").click()
+        expect(page.locator("#notices .notice")).to_be_visible()
+        expect(page).to_have_url(re.compile("/bookings/b1$"))
+
+    def is_nothing_left() -> bool:
+        page.reload()
+        return ahead.count() == 0
+
+    until(is_nothing_left, 20, every=0.3)  # a worker takes what is to run now
+    [mail] = parish.letters(1)
+    assert mail.subject == "Directions Ada"
+    expect(past.filter(has_text="Reminder").first).to_contain_text("Cancelled")
+
+
 def test_the_agenda_shows_hours_of_a_week_and_what_fires_in_each(
     page: Page, parish: Carillon
 ) -> None:
