@@ -6,6 +6,7 @@ All of it belongs to the caller's transaction, and every verb may be called agai
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import TypedDict, Unpack
 from uuid import UUID
@@ -39,6 +40,14 @@ class EpisodeValues(TypedDict, total=False):
     recording_at: datetime | None
     scheduled_for: datetime | None
     timezone: str | None
+
+
+class EpisodeTexts(TypedDict):
+    """What an episode says of itself: nothing that is planned depends on it."""
+
+    title: str
+    episode_number: int | None
+    description: str | None
 
 
 class GuestValues(TypedDict, total=False):
@@ -156,6 +165,29 @@ def save_episode(
                 row, changed=True, created=True, event=event, schedule=planned
             )
     return change(session, row, clean, at)
+
+
+def describe_episodes(
+    session: Session,
+    congregation_id: UUID,
+    described: Mapping[str, EpisodeTexts],
+    now: datetime,
+) -> list[str]:
+    """Change what many episodes say of themselves; returns which were changed.
+
+    A feed may change all of its items at once.  What is not there stays so.
+
+    Raises:
+        InvalidInput: a value cannot be accepted.
+    """
+    found = rows.locked_all(session, Episode, congregation_id, described)
+    changed = []
+    for id_, row in found.items():
+        if rows.apply(row, fields.checked(described[id_], CHECKS)):
+            row.updated_at = now
+            changed.append(id_)
+    session.flush()
+    return changed
 
 
 def save_guest(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -10,6 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
+from tasks.automation.records import chunks
 from tasks.errors import Conflict, InvalidInput, NotFound
 from tasks.models.base import EntityOfCongregation
 from tasks.models.podcast import Podcast
@@ -28,6 +29,23 @@ def locked(
         .with_for_update(key_share=True)
         .execution_options(populate_existing=True)
     )
+
+
+def locked_all(
+    session: Session, model: type[Row], congregation_id: UUID, ids: Collection[str]
+) -> dict[str, Row]:
+    """Return records by their ids, locked in one order; one query for up to 500."""
+    found: dict[str, Row] = {}
+    for chunk in chunks(sorted(ids)):
+        some = session.scalars(
+            select(model)
+            .where(model.congregation_id == congregation_id, model.id.in_(chunk))
+            .order_by(model.id)
+            .with_for_update(key_share=True)
+            .execution_options(populate_existing=True)
+        )
+        found.update({row.id: row for row in some})
+    return found
 
 
 def required_row(

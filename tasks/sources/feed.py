@@ -152,23 +152,16 @@ def _follow(
         for digest, item in due.items()
         if digest in known and known[digest].digest != item.digest
     ]
-    there = by_key(session, Episode, {(of, row.episode_id) for row, _ in other})
-    changed = []
+    described: dict[str, episodes.EpisodeTexts] = {}
     for row, item in other:
         row.digest = item.digest
-        if (of, row.episode_id) not in there:
-            continue  # somebody removed the episode; the feed does not bring it back
-        saved = episodes.save_episode(
-            session,
-            of,
-            row.episode_id,
-            now=now,
-            title=item.title,
-            description=item.description,
-            episode_number=item.number,
-        )
-        if saved.changed:
-            changed.append(row.episode_id)
+        described[row.episode_id] = {
+            "title": item.title,
+            "description": item.description,
+            "episode_number": item.number,
+        }
+    # What somebody removed is not brought back by the feed.
+    changed = episodes.describe_episodes(session, of, described, now)
     return tuple(changed)
 
 

@@ -31,6 +31,7 @@ from tests.support.feeds import Entry, rss
 from tests.support.hook_sink import HookSink, Reply
 from tests.support.locks import waits_for_a_lock
 from tests.support.processes import until
+from tests.support.statements import statements
 from tests.tasks.automation.conftest import NOW, World, make_world
 
 RULES = UrlRules(allow=(ipaddress.ip_network("127.0.0.0/8"),), http=True)
@@ -423,3 +424,16 @@ def test_two_who_name_a_podcasts_feed_at_once_are_told_of_it(
             until(lambda: waits_for_a_lock(postgres_engine))
         with pytest.raises(Conflict, match="has a feed already"):
             begun.result(30)
+
+
+def test_a_feed_that_changes_all_it_says_costs_few_statements(
+    desk: Desk,
+) -> None:
+    entries = [Entry(f"g-{n}", f"No {n}") for n in range(600)]
+    desk.answer(*entries)
+    desk.sweep()
+    desk.answer(*(replace(each, description="Bells.") for each in entries))
+    with statements() as asked:
+        assert len(desk.sweep().changed) == 1
+    assert {row.description for row in desk.episodes.values()} == {"Bells."}
+    assert len(asked) < 40
