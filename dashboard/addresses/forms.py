@@ -16,7 +16,8 @@ from wtforms import (
 
 from dashboard.office import OfficeForm, WithinForm
 from tasks.congregation.addresses.areas import AreaChange
-from tasks.congregation.addresses.editing import NOTES_MAX, AddressChange, shown
+from tasks.congregation.addresses.editing import AddressChange, shown
+from tasks.congregation.texts import NOTES_MAX
 from tasks.models import Address, AddressArea
 from tasks.saying import later
 

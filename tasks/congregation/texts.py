@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date
 from enum import StrEnum
 from typing import Final, TypeVar
+from unicodedata import category
 
 from tasks.errors import InvalidInput
 from tasks.saying import say
@@ -14,6 +15,8 @@ NOTES_MAX: Final = 2_000
 #: Days before it are slips of the keyboard, and so are years of five digits.
 FIRST_DAY: Final = date(1900, 1, 1)
 LAST_DAY: Final = date(2999, 12, 31)
+#: They join letters, and pictures such as that of a family, to one sign.
+_JOINERS: Final = "\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
 
 
 def line(
@@ -33,7 +36,7 @@ def line(
             "missing", say("%(what)s is needed.", what=what), field=field
         )
     _refuse_long(found, field, most, what)
-    if not found.isprintable():
+    if not all(map(_prints, found)):
         raise InvalidInput(
             "unprintable",
             say(
@@ -52,7 +55,7 @@ def notes(value: str, field: str = "notes") -> str:
     """
     found = value.replace("\r\n", "\n").strip()
     _refuse_long(found, field, NOTES_MAX, say("The text"))
-    if not all(char.isprintable() or char in "\n\t" for char in found):
+    if not all(char in "\n\t" or _prints(char) for char in found):
         raise InvalidInput(
             "unprintable",
             say("The text holds characters that do not print; type it anew."),
@@ -109,6 +112,11 @@ def one_of(value: str, words: type[Word], field: str) -> Word:
             field=field,
         )
     return words(value)
+
+
+def _prints(char: str) -> bool:
+    """Return whether it may stand in a text: French has blanks that are not plain."""
+    return char.isprintable() or char in _JOINERS or category(char) == "Zs"
 
 
 def _refuse_long(text: str, field: str, most: int, what: str) -> None:

@@ -11,12 +11,12 @@ from sqlalchemy.orm import Session
 
 from tasks.congregation.addresses.areas import get_area
 from tasks.congregation.addresses.perimeters import Perimeter
+from tasks.congregation.texts import notes
 from tasks.errors import InvalidInput, NotFound
 from tasks.models.address import Address
 from tasks.operations.audit import Actor, Subject, record
 from tasks.saying import say
 
-NOTES_MAX: Final = 2_000
 _DECIMALS: Final = 7
 
 
@@ -77,16 +77,7 @@ def edit_address(
     """
     row = get_address(session, address_id)
     position = _position(change)
-    notes = "\n".join(line.rstrip() for line in change.notes.splitlines()).strip()
-    if len(notes) > NOTES_MAX or not notes.replace("\n", "").isprintable():
-        raise InvalidInput(
-            "bad_notes",
-            say(
-                "Notes are plain text of at most %(max)s characters.",
-                max=str(NOTES_MAX),
-            ),
-            field="notes",
-        )
+    kept = notes(change.notes)
     before = _told(row)
     if not change.is_left and position != (row.lat, row.lon):
         row.lat, row.lon = position
@@ -95,7 +86,7 @@ def edit_address(
         (row.in_territory,) = perimeter.inside([row.lat], [row.lon])
     elif change.follows:
         row.is_hand_placed = False
-    row.notes, row.is_active = notes, change.is_active
+    row.notes, row.is_active = kept, change.is_active
     if before != _told(row):
         record(
             session,

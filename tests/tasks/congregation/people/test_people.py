@@ -36,6 +36,7 @@ from tests.support.territory_rows import TODAY
 Begin = Callable[[], AbstractContextManager[Session]]
 DAY = timedelta(days=1)
 INES = Actor("ines@example.org", "127.0.0.1")
+FAMILY = "👨\N{ZERO WIDTH JOINER}👩\N{ZERO WIDTH JOINER}👧"
 NOEMIE = MemberDraft("Noémie", "Øster-Łukasz", gender="female", phone="+33 1 23")
 
 
@@ -80,11 +81,27 @@ def test_a_member_is_taken_in_and_changed_and_the_audit_log_holds_no_value(
 
 
 @pytest.mark.parametrize(
+    "text",
+    ["Appeler\N{NO-BREAK SPACE}: à 8\N{NARROW NO-BREAK SPACE}h\n\tMerci", FAMILY],
+)
+def test_blanks_of_french_and_joined_pictures_are_kept(
+    sqlite_begin: Begin, tenant: UUID, text: str
+) -> None:
+    draft = replace(NOEMIE, notes=text, last_name=f"Brandt {FAMILY}")
+    with sqlite_begin() as session:
+        id_ = members.create_member(session, tenant, draft, INES, NOW).id
+    with sqlite_begin() as session:
+        row = session.get_one(Member, id_)
+        assert (row.notes, row.last_name) == (text, f"Brandt {FAMILY}")
+
+
+@pytest.mark.parametrize(
     ("changes", "code", "field"),
     [
         ({"first_name": " "}, "missing", "first_name"),
         ({"last_name": "x" * 121}, "too_long", "last_name"),
         ({"last_name": "a\0b"}, "unprintable", "last_name"),
+        ({"notes": "a\N{RIGHT-TO-LEFT OVERRIDE}b"}, "unprintable", "notes"),
         ({"email": "nobody"}, "email_invalid", "email"),
         ({"gender": "many"}, "unknown_word", "gender"),
         # In Nouméa it is 11 p.m. of the same day.
