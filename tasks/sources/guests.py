@@ -80,9 +80,9 @@ def carry_out(
         {"congregation_id": of, "id": line.guest_id, "podcast_id": podcast_id}
         | {"name": "", "email": None, "episode_id": None}
         | dict(line.values or {})
-        for line in lines
+        for line in sorted(lines, key=lambda line: line.guest_id)
         if line.outcome is LineOutcome.NEW
-    ]
+    ]  # by id: two lists with the same guests wait for one another, and tie no knot
     dialect = postgresql if is_postgres(session) else sqlite
     # Somebody may have told of the same guest since this was planned: theirs stays.
     statement = dialect.insert(EpisodeGuest).on_conflict_do_nothing()

@@ -5,15 +5,19 @@ Whatever becomes of it, the call itself is kept, so that operators see it.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 from uuid import UUID
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tasks.errors import InvalidInput
+from tasks.executing.recording import AWAY
 from tasks.models.source import CallOutcome, Source
+from tasks.saying import mark
 from tasks.secrets import SecretBox
 from tasks.sources import calls
 from tasks.sources.applying import Applied, apply
@@ -21,6 +25,10 @@ from tasks.sources.providers import PROVIDERS
 from tasks.sources.reading import parsed
 from tasks.sources.redact import shown
 from tasks.sources.told import BadSignature, Passed, Signed
+
+logger = logging.getLogger(__name__)
+
+_BROKE: Final = mark("An error in the program kept it from being read, see its log.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +81,11 @@ def receive(
         code = str(done.outcome)
     except InvalidInput as error:
         done, code = Applied(CallOutcome.FAILED, error.message), error.code
+    except AWAY:
+        raise  # nothing can be kept now; the service calls again
+    except Exception:  # a bug of ours: operators must see that a call was lost to it
+        logger.exception("source.receive_failed", extra={"source": str(source.id)})
+        done, code = Applied(CallOutcome.FAILED, _BROKE), "internal_error"
     calls.keep(
         session,
         source,

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from sqlalchemy.exc import OperationalError
 
 from tasks.automation import bookings
 from tasks.models import Booking, BookingStatus, CallOutcome, JobState
+from tasks.sources import receiving
 from tests.support.booking_services import SAID_AT, START, cal_message
 from tests.tasks.automation.conftest import NOW
 from tests.tasks.sources.conftest import Service
@@ -300,3 +303,33 @@ def test_a_kept_body_shows_no_secrets_and_no_whole_addresses(cal: Service) -> No
     assert "door-code" not in body
     assert "4242" not in body
     assert len(body) <= 4000
+
+
+def test_a_call_that_makes_the_program_fail_is_kept_and_changes_nothing(
+    cal: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = receiving.apply
+
+    def breaks(*given: Any, **more: Any) -> Any:
+        usual(*given, **more)
+        raise ZeroDivisionError
+
+    with monkeypatch.context() as broken:
+        broken.setattr(receiving, "apply", breaks)
+        answer = cal.said("BOOKING_CREATED", UID)
+    assert (answer.outcome, answer.code) == (CallOutcome.FAILED, "internal_error")
+    [kept] = cal.calls
+    assert "see its log" in kept.sentence
+    assert cal.world.all(Booking) == []
+    assert cal.said("BOOKING_CREATED", UID).outcome is CallOutcome.APPLIED
+
+
+def test_a_database_that_is_away_is_no_answer(
+    cal: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def is_away(*_: Any, **__: Any) -> None:
+        raise OperationalError("INSERT", None, Exception("gone"))
+
+    monkeypatch.setattr(receiving, "apply", is_away)
+    with pytest.raises(OperationalError):
+        cal.said("BOOKING_CREATED", UID)
