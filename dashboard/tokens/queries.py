@@ -10,6 +10,7 @@ from typing import Final
 from sqlalchemy import ColumnElement, Select, select
 from sqlalchemy.orm import Session
 
+from dashboard.office import CHOICES_MAX
 from dashboard.paging import Key, Page, paginate
 from tasks.models import ApiToken, Congregation
 
@@ -50,7 +51,8 @@ def tokens(
 
 def congregations(session: Session) -> Sequence[Congregation]:
     """Return the congregations that a token may be made for, by name."""
-    return session.scalars(select(Congregation).order_by(Congregation.name)).all()
+    statement = select(Congregation).order_by(Congregation.name).limit(CHOICES_MAX)
+    return session.scalars(statement).all()
 
 
 def listed_at(now: datetime, token: ApiToken, congregation: str) -> ListedToken:

@@ -14,10 +14,12 @@ from sqlalchemy import Engine, func, select
 from sqlalchemy.orm import Session
 from werkzeug.test import TestResponse
 
+from dashboard.office import CHOICES_MAX
 from tasks.clock import utcnow
 from tasks.models import ApiToken, AuditEntry, Congregation
 from tasks.operations.audit import SYSTEM
 from tasks.operations.tokens import authenticate, create_token
+from tests.support import factories
 
 
 @pytest.fixture
@@ -165,3 +167,15 @@ def test_names_are_shown_as_text(
     page = as_admin.get("/tokens/").text
     assert "<script>alert(1)" not in page
     assert "&lt;script&gt;alert(1)" in page
+
+
+def test_the_form_stays_small_with_many_congregations(
+    as_admin: FlaskClient, congregation: Congregation, sqlite_engine: Engine
+) -> None:
+    with Session(sqlite_engine) as session, session.begin():
+        for number in range(CHOICES_MAX + 20):
+            factories.congregation(session, f"house-{number}", name=f"House {number}")
+    page = as_admin.get("/tokens/new").get_data()
+    choice = page.partition(b'id="congregation_id"')[2].partition(b"</select>")[0]
+    assert choice.count(b">House ") == CHOICES_MAX
+    assert len(page) < 150_000
