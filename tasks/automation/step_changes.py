@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, literal_column, select, update
+from sqlalchemy import ColumnElement, literal_column, or_, select, update
 from sqlalchemy.orm import Session
 
 from tasks.automation.steps import Step
 from tasks.bulk import BulkUpdate
 from tasks.locks import in_order
 from tasks.lookups import unindexed
+from tasks.models.edit import ExecutionEdit
 from tasks.models.execution import Execution, ExecutionState
 from tasks.models.reason import Reason
 from tasks.models.rule import Rule
@@ -25,11 +26,15 @@ _move: Final = BulkUpdate(
 )
 
 
+#: What has only waited for its turn was not tried.
+_WAS_TRIED: Final = or_(Execution.failures > 0, Execution.crashes > 0)
+
+
 @dataclass(frozen=True, slots=True)
 class StepsChanged:
     """How many waiting executions followed a change of steps."""
 
-    n_ended: int = 0  # their step was taken out
+    n_ended: int = 0  # their step was taken out, or was tried as another
     n_moved: int = 0  # their step has another delay
     n_skipped: int = 0  # by the new delay their time has passed
 
@@ -43,16 +48,18 @@ def follow_steps(
 ) -> StepsChanged:
     """Let executions that wait for a changed step follow it.  Caller commits.
 
-    What was tried already is left alone, except that a step taken out ends it.  A
-    shorter delay never makes up for the past: what it puts there is skipped.
+    What was tried already is left alone, except that a step which is taken out, or does
+    something else now, ends it.  A shorter delay never makes up for the past: what it
+    puts there is skipped.
     """
     new = {step.number: step for step in after}
     gone = [step.number for step in before if step.number not in new]
-    n_ended = _end(session, rule, gone, now)
+    n_ended = _end(session, _waiting(rule, gone), now) if gone else 0
     n_moved = n_skipped = 0
     for old in before:
         step = new.get(old.number, old)
         if step.action != old.action:
+            n_ended += _end(session, [*_of_step(rule, step), _WAS_TRIED], now)
             _change_action(session, rule, step)
         if step.delay != old.delay:
             moved, skipped = _shift(session, rule, step, now)
@@ -71,12 +78,17 @@ def _waiting(rule: Rule, numbers: Iterable[int]) -> list[ColumnElement[bool]]:
     ]
 
 
-def _end(session: Session, rule: Rule, numbers: Sequence[int], now: datetime) -> int:
-    if not numbers:
-        return 0
+def _of_step(rule: Rule, step: Step) -> list[ColumnElement[bool]]:
+    """Return what waits for a step, but not what an operator wrote for one time."""
+    edited = select(ExecutionEdit.execution_id)
+    is_edited = edited.where(ExecutionEdit.execution_id == Execution.id).exists()
+    return [*_waiting(rule, [step.number]), ~is_edited]
+
+
+def _end(session: Session, which: Iterable[ColumnElement[bool]], now: datetime) -> int:
     ended = session.scalars(
         update(Execution)
-        .where(*in_order(session, Execution, *_waiting(rule, numbers)))
+        .where(*in_order(session, Execution, *which))
         .values(
             state=ExecutionState.CANCELLED,
             reason=Reason.STEP_REMOVED,
@@ -91,7 +103,7 @@ def _end(session: Session, rule: Rule, numbers: Sequence[int], now: datetime) ->
 
 
 def _change_action(session: Session, rule: Rule, step: Step) -> None:
-    untried = (*_waiting(rule, [step.number]), Execution.attempt == 0)
+    untried = [*_of_step(rule, step), ~_WAS_TRIED]
     session.execute(
         update(Execution)
         .where(*in_order(session, Execution, *untried))

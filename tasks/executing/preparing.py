@@ -62,7 +62,7 @@ class _Deed(NamedTuple):
     """What all executions of one step of one rule have in common."""
 
     rule: Rule
-    settings: Mapping[str, Any] | None  # None: the step was taken out
+    settings: Mapping[str, Any] | None  # None: the step was taken out, or is another
     secret: str | None
     pauses: Pauses
 
@@ -152,22 +152,23 @@ def _looked(
 
 
 def _deeds(rows: Sequence[Running], rules: Mapping[UUID, Rule]) -> list[_Deed]:
-    made: dict[tuple[int, int], _Deed] = {}  # numbers hash faster than UUIDs
+    made: dict[tuple[int, int, str], _Deed] = {}  # numbers hash faster than UUIDs
     deeds = []
     for row in rows:
-        key = (row.rule_id.int, row.step)
+        key = (row.rule_id.int, row.step, row.action)
         deed = made.get(key)
         if deed is None:
-            deed = made[key] = _deed(rules[row.rule_id], row.step)
+            deed = made[key] = _deed(rules[row.rule_id], row.step, row.action)
         deeds.append(deed)
     return deeds
 
 
-def _deed(rule: Rule, number: int) -> _Deed:
+def _deed(rule: Rule, number: int, action: str) -> _Deed:
     step = step_of(rule, number)
+    is_there = step is not None and step.action == action
     return _Deed(
         rule,
-        step.settings if step else None,
+        step.settings if step and is_there else None,
         secret_of(rule, number),
         Pauses(
             timedelta(seconds=rule.retry_first_seconds),

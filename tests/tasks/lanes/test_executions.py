@@ -212,3 +212,14 @@ def test_a_missing_required_value_fails_with_a_reason_and_sends_nothing(
     assert execution.state is ExecutionState.FAILED
     assert execution.reason is Reason.MISSING_VARIABLE
     assert "meeting_url" in (execution.error or "")
+
+
+def test_what_was_made_for_another_action_says_that_its_step_is_gone(
+    make_session: Sessions,
+) -> None:
+    """An event that was under way while the rule was edited made it."""
+    id_ = add_one(make_session, action="webhook")
+    post = FakePost()
+    assert sweep(bench(make_session, noon, post), 10).skipped == (id_,)
+    assert get_one(make_session, id_).reason is Reason.STEP_REMOVED
+    assert not post.sent

@@ -249,3 +249,26 @@ def test_what_waits_follows_an_edit(begin: Begin, of: UUID) -> None:
         assert found[1].run_at == NOW + timedelta(minutes=5)
         assert found[2].state is ExecutionState.CANCELLED
         assert found[0].state is ExecutionState.PENDING
+
+
+@pytest.mark.parametrize(
+    ("values", "state", "action"),
+    [
+        ({}, ExecutionState.PENDING, "notify"),
+        # It was held, or waited for its turn.
+        ({"attempt": 2}, ExecutionState.PENDING, "notify"),
+        ({"attempt": 1, "failures": 1}, ExecutionState.CANCELLED, "email"),
+        ({"attempt": 1, "crashes": 1}, ExecutionState.CANCELLED, "email"),
+    ],
+)
+def test_a_step_that_does_something_else_ends_what_was_tried_as_it_was(
+    begin: Begin, of: UUID, values: dict[str, Any], state: str, action: str
+) -> None:
+    with begin() as session:
+        rule = create(session, of)
+        id_ = factories.execution(session, rule, **values).id
+        saved = edit(session, rule, action="notify", settings=NOTIFY)
+    with begin() as session:
+        row = session.get_one(Execution, id_)
+    assert (row.state, row.action) == (state, action)
+    assert saved.stepped.n_ended == (state == ExecutionState.CANCELLED)
