@@ -104,8 +104,9 @@ def update(group_id: UUID) -> ResponseReturnValue:
     row = engine.group(session, group_id)
     if not form.validate_on_submit():
         return _edit(form, row), 422
+    version = request.form.get("version", type=int)
     try:
-        engine.edit_group(session, group_id, form.draft(), actor())
+        engine.edit_group(session, group_id, form.draft(), actor(), version=version)
     except InvalidInput as refused:
         session.rollback()
         form.refuse(refused)

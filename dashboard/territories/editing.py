@@ -60,8 +60,11 @@ def update(territory_id: UUID) -> ResponseReturnValue:
     session, form = db.session(), TerritoryForm()
     row = engine.territory(session, territory_id)
     if form.validate_on_submit():
+        version = request.form.get("version", type=int)
         try:
-            engine.edit_territory(session, territory_id, form.draft(), actor())
+            engine.edit_territory(
+                session, territory_id, form.draft(), actor(), version=version
+            )
         except InvalidInput as refused:
             session.rollback()
             form.refuse(refused)

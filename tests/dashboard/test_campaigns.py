@@ -89,9 +89,12 @@ def test_territories_stand_in_the_order_of_their_numbers(
     twice = as_operator.post("/territories/", data=data)
     assert twice.status_code == 422
     assert "There is a territory 3 already." in twice.text
-    edited = as_operator.post(made.location, data=data | {"name": "Harbour"})
-    assert edited.status_code == 303
+    changed = data | {"name": "Harbour", "version": 1}
+    assert as_operator.post(made.location, data=changed).status_code == 303
     assert "Harbour" in as_operator.get(f"{made.location}/edit").text
+    late = as_operator.post(made.location, data=changed)
+    assert late.status_code == 422
+    assert "Somebody changed this territory while you were at it" in late.text
     as_operator.post(f"{made.location}/delete")
     assert as_operator.get(made.location).status_code == 404
 

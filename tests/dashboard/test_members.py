@@ -167,7 +167,12 @@ def test_a_group_is_made_filled_changed_and_deleted(
     assert wrong.status_code == 422
     assert "There is a group “North”." in wrong.text
     changed = {"name": "Nord", "responsible_id": ids[2], "deputy_id": ids[0]}
-    assert as_operator.post(made.location, data=changed).status_code == 303
+    assert 'name="version" value="1"' in as_operator.get(f"{made.location}/edit").text
+    seen = changed | {"version": 1}
+    assert as_operator.post(made.location, data=seen).status_code == 303
+    late = as_operator.post(made.location, data=seen)
+    assert late.status_code == 422
+    assert "Somebody changed this group while you were at it" in late.text
     stays = as_operator.post(
         f"{made.location}/members/{ids[2]}/remove", follow_redirects=True
     )

@@ -56,16 +56,30 @@ def create_group(
 
 
 def edit_group(
-    session: Session, group_id: UUID, draft: GroupDraft, actor: Actor
+    session: Session,
+    group_id: UUID,
+    draft: GroupDraft,
+    actor: Actor,
+    *,
+    version: int | None = None,
 ) -> Group:
     """Change a group's name, or who is responsible for it.
 
+    Args:
+        version: what the operator saw; None: whatever there is.
+
     Raises:
         InvalidInput: a field cannot be accepted.
-        Conflict: the name is taken, or a member is responsible elsewhere.
+        Conflict: the name is taken, a member is responsible elsewhere, or somebody
+            else changed it meanwhile.
         NotFound: the session sees no such group.
     """
     row = locked_group(session, group_id)
+    if version is not None and row.version != version:
+        raise Conflict(
+            "changed_meanwhile",
+            say("Somebody changed this group while you were at it; look at it anew."),
+        )
     name, responsible_id = _checked(session, row.congregation_id, draft, row.id)
     row.name, row.responsible_id, row.deputy_id = name, responsible_id, draft.deputy_id
     row.version += 1

@@ -59,16 +59,31 @@ def create_territory(
 
 
 def edit_territory(
-    session: Session, territory_id: UUID, draft: TerritoryDraft, actor: Actor
+    session: Session,
+    territory_id: UUID,
+    draft: TerritoryDraft,
+    actor: Actor,
+    *,
+    version: int | None = None,
 ) -> bool:
     """Change a territory; False: it was so already.
 
+    Args:
+        version: what the operator saw; None: whatever there is.
+
     Raises:
         InvalidInput: a field cannot be accepted.
-        Conflict: another one has the number.
+        Conflict: another one has the number, or somebody else changed it meanwhile.
         NotFound: the session sees no such territory.
     """
     row, _ = locked_territory(session, territory_id)
+    if version is not None and row.version != version:
+        raise Conflict(
+            "changed_meanwhile",
+            say(
+                "Somebody changed this territory while you were at it; look at it anew."
+            ),
+        )
     values = _checked(session, row.congregation_id, draft, row.id)
     before = {name: getattr(row, name) for name in values}
     if before == values:

@@ -210,8 +210,15 @@ def test_a_group_has_one_head_and_its_members_are_in_no_other(
     with sqlite_begin() as session:
         enrolling.remove_member(session, two, ids[3], INES)
         groups.delete_group(session, two, INES)
-        groups.edit_group(session, one, GroupDraft("Nord", ids[1], ids[0]), INES)
+        nord = GroupDraft("Nord", ids[1], ids[0])
+        seen = groups.edit_group(session, one, nord, INES).version - 1
         assert session.scalars(select(Group.name)).all() == ["Nord"]
+
+    def late(session: Session) -> Group:
+        draft = GroupDraft("North", ids[0])
+        return groups.edit_group(session, one, draft, INES, version=seen)
+
+    assert _refused(sqlite_begin, late)[0] == "changed_meanwhile"
 
 
 def test_names_are_compared_without_marks_case_and_odd_blanks() -> None:

@@ -183,6 +183,10 @@ def test_territories_are_made_changed_and_deleted_unless_something_names_them(
             begin, lambda s: territories.edit_territory(s, id_, draft, INES)
         )[0]
 
+    def late(session: Session) -> bool:
+        return territories.edit_territory(session, id_, draft, INES, version=1)
+
+    assert _refused(begin, late)[0] == "changed_meanwhile"
     assert edited(replace(draft, number="1")) == "number_taken"
     assert edited(replace(draft, number="")) == "missing"
     assert edited(replace(draft, kind="moon")) == "unknown_word"
