@@ -54,7 +54,8 @@ class Words:
         for token in self._by_token.keys() & _TOKEN.findall(text.casefold()):
             for word in self._by_token[token]:
                 # Whole words only: "Ann Lee" is no part of "Ann Leeson".
-                pattern = rf"(?<!\w){re.escape(word)}(?!\w)"
+                parts = r"\s+".join(map(re.escape, word.split()))
+                pattern = rf"(?<!\w){parts}(?!\w)"
                 text = re.sub(pattern, BLACK, text, flags=re.IGNORECASE)
         return text
 

@@ -15,6 +15,7 @@ from sqlalchemy import Row, Select, or_, select
 from sqlalchemy.orm import Session
 
 from tasks.congregation.fates import People
+from tasks.idn import in_letters
 from tasks.models import (
     Account,
     Attribution,
@@ -79,7 +80,7 @@ def known(
             "suppression": _stopped_ids(session, of, addresses),
         },
     )
-    words = {*_names(members), *addresses}
+    words = {*_names(members), *addresses, *map(in_letters, addresses)}
     words |= {text for row in members for text in (row.phone, row.address)}
     words |= {row.name for row in accounts}
     words |= {text for row in contacts for text in (row.name, row.phone)}

@@ -158,6 +158,18 @@ def test_somebody_of_a_longer_name_keeps_it(begin: Begin, tenant: UUID) -> None:
         assert session.get_one(Member, spare).notes == "Ann Leeson and •••"
 
 
+def test_other_blanks_and_spellings_hide_nobody(begin: Begin, tenant: UUID) -> None:
+    kept, typed = "ann@xn--bcher-kva.example", "Ann@Bücher.example"
+    named = {"first_name": "Ann", "last_name": "Lee", "email": kept}
+    notes = f"Ann\N{NO-BREAK SPACE}Lee, Lee\n Ann: {typed}, {kept}"
+    with begin() as session:
+        ann = people_rows.left(session, tenant, LEFT, **named)
+        spare = territory_rows.member(session, tenant, notes=notes)
+    erase(begin, ann)
+    with begin() as session:
+        assert session.get_one(Member, spare).notes == "•••, •••: •••, •••"
+
+
 def test_who_is_a_contact_too_stays_suppressed_there(
     begin: Begin, person: Whole, tenant: UUID
 ) -> None:
