@@ -247,5 +247,5 @@ def _day(told: str | None) -> date | None:
     """Return the day of an HTTP date; ``None``: there is none, or it is odd."""
     try:
         return parsedate_to_datetime(told).date() if told else None
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
