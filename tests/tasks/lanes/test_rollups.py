@@ -303,3 +303,35 @@ def test_the_counting_counts_itself_and_comes_to_an_end(make_session: Sessions) 
     assert sum(n for measure, n in sums.items() if measure >= Measure.WAIT) == 2
     with make_session() as session:
         assert session.scalars(select(Ended)).all() == []
+
+
+def test_a_note_that_cannot_be_counted_is_left_out_and_the_others_are_counted(
+    make_session: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with make_session.begin() as session:
+        tenant = factories.congregation(session)
+        factories.booking(session, tenant)
+        rule = factories.rule(session, tenant)
+        for _ in range(5):
+            factories.execution(session, rule)
+    for _ in range(5):
+        executions.sweep(bench(make_session, _noon, FakePost()), 1)
+    with make_session() as session:
+        bad = session.scalars(select(Ended.keys).order_by(Ended.id)).all()[2]
+    usual = rollups.unpacked
+
+    def unpacked(packed: bytes) -> Any:
+        if packed == bad:
+            raise ZeroDivisionError
+        return usual(packed)
+
+    monkeypatch.setattr(rollups, "unpacked", unpacked)
+    swept = _count(make_session)
+    assert len(swept.executions) == 4
+    assert "see its log" in swept.trouble
+    assert _outcomes(_sums(make_session, LaneRollup, lane="executions")) == {
+        "SUCCEEDED": 4
+    }
+    with make_session() as session:
+        assert session.scalars(select(Ended.id)).all() == []
+    assert _count(make_session) == rollups.RollupsSweep()
