@@ -2,13 +2,15 @@
 
 Fed by agents and operators, who say when to look again.  Shape: one transaction, so
 that an engagement is marked as announced and its event is stored, or neither: a worker
-that dies, or a database that refuses events, leaves all of it due.
+that dies, or a database that refuses events, leaves all of it due.  One that makes the
+program fail is set aside, for an operator to try again; the others go on.
 """
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -21,6 +23,7 @@ from tasks.automation.quiet import quiet_end
 from tasks.backlogs import waiting
 from tasks.crashpoints import reached
 from tasks.errors import EngineError, words_of
+from tasks.executing.apart import apart
 from tasks.lane import Backlog, Bench
 from tasks.models.engagement import Engagement, PassedBecause, WaitsFor
 from tasks.models.rollup import Measure
@@ -29,8 +32,13 @@ from tasks.outreach.announcing import announce
 from tasks.outreach.caps import within_caps
 from tasks.outreach.claiming import Due, claim, is_due
 from tasks.rollups.work import Work, note_work
+from tasks.saying import mark
+
+logger = logging.getLogger(__name__)
 
 NAME: Final = "contact_due"
+#: What operators read of an engagement that makes the program fail.
+BROKE: Final = mark("It ended with an error in the program, see the worker's log.")
 #: What becomes of an engagement, as it is counted.
 _OUTCOMES: Final = {
     "announced": Measure.SUCCEEDED,
@@ -71,14 +79,13 @@ def sweep(bench: Bench, limit: int) -> ContactDueSweep:
         BatchLost: the database did not take it.
     """
     now = bench.clock()
-    due: Sequence[Due] = ()
     try:
-        with bench.begin() as session:
-            due = claim(session, now=now, limit=limit)
-            ended = _settle(session, due, now)
-            reached("in_contact_due")
-    except SQLAlchemyError as error:
-        raise BatchLost(len(due), error) from error
+        due, ended = _claimed(bench, now, limit, _settle)
+    except BatchLost:
+        raise
+    except Exception:  # one engagement's bug must not keep the others from waking
+        logger.exception("contact_due.apart")
+        due, ended = _claimed(bench, now, limit, _settle_apart)
     woken = set(ended["announced"])
     waited = (
         now - each.wake_at for each in due if each.wake_at and each.row.id in woken
@@ -93,6 +100,46 @@ def sweep(bench: Bench, limit: int) -> ContactDueSweep:
 def backlog(session: Session, now: datetime) -> Backlog:
     """Return how many engagements are due."""
     return waiting(session, Engagement.wake_at, *is_due(now))
+
+
+def _claimed(
+    bench: Bench,
+    now: datetime,
+    limit: int,
+    settle: Callable[[Session, Sequence[Due], datetime], _Ended],
+) -> tuple[Sequence[Due], _Ended]:
+    due: Sequence[Due] = ()
+    try:
+        with bench.begin() as session:
+            due = claim(session, now=now, limit=limit)
+            ended = settle(session, due, now)
+            reached("in_contact_due")
+    except SQLAlchemyError as error:
+        raise BatchLost(len(due), error) from error
+    return due, ended
+
+
+def _settle_apart(session: Session, due: Sequence[Due], now: datetime) -> _Ended:
+    """Settle in savepoints, so that what fails does so alone."""
+    ended: _Ended = defaultdict(list)
+
+    def step(some: Sequence[Due]) -> list[None]:
+        with session.begin_nested():
+            done = _settle(session, some, now)
+        for word, ids in done.items():
+            ended[word] += ids
+        return [None] * len(some)
+
+    def broken(one: Due, error: Exception) -> None:
+        told = {"engagement": str(one.row.id)}
+        logger.error("contact_due.broke", exc_info=error, extra=told)
+        scheduling.set_aside(one.row, BROKE, now)
+        scheduling.touch(one.row, now)
+        ended["set_aside"].append(one.row.id)
+        _note(session, [one], {"set_aside": [one.row.id]}, now)
+
+    apart(step, due, broken)
+    return ended
 
 
 def _settle(session: Session, due: Sequence[Due], now: datetime) -> _Ended:
@@ -115,7 +162,12 @@ def _settle(session: Session, due: Sequence[Due], now: datetime) -> _Ended:
     return ended
 
 
-def _note(session: Session, due: Sequence[Due], ended: _Ended, now: datetime) -> None:
+def _note(
+    session: Session,
+    due: Sequence[Due],
+    ended: Mapping[str, list[UUID]],
+    now: datetime,
+) -> None:
     """Count what did not just go on waiting."""
     became = {id_: word for word, ids in ended.items() for id_ in ids}
     note_work(

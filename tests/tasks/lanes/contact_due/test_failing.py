@@ -11,10 +11,12 @@ import pytest
 from sqlalchemy import Engine, event, update
 from sqlalchemy.exc import OperationalError
 
+from tasks.lanes import contact_due
 from tasks.lanes.contact_due import BatchLost, ContactDueSweep
 from tasks.models import Contact, Engagement, WakeState
 from tasks.operations.audit import SYSTEM
 from tasks.outreach import deeds
+from tasks.outreach.claiming import Due
 from tasks.outreach.looking import get_engagement
 from tests.support.factories import NOW
 from tests.support.outreach import ADDRESS, sweep_due
@@ -98,3 +100,44 @@ def test_a_replay_after_the_commit_is_the_same_event(
         )
     assert sweep_due(make_session).announced == (id_,)
     assert len(events_of(make_session)) == 1
+
+
+def test_one_that_makes_the_program_fail_is_set_aside_and_can_be_tried_again(
+    make_session: Sessions, add: Callable[..., UUID], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad, *good = add(), add("max@example.org"), add("eva@example.org")
+    usual = contact_due.why_passed
+
+    def breaks(due: Due) -> Any:
+        if due.row.id == bad:
+            raise ZeroDivisionError
+        return usual(due)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(contact_due, "why_passed", breaks)
+        done = sweep_due(make_session)
+    assert (done.set_aside, set(done.announced)) == ((bad,), set(good))
+    row = get_row(make_session, bad)
+    assert (row.wake_state, row.trouble) == (WakeState.SET_ASIDE, contact_due.BROKE)
+    assert len(events_of(make_session)) == 2
+    with make_session.begin() as session:
+        deeds.try_again(session, get_engagement(session, bad), SYSTEM, NOW)
+    assert sweep_due(make_session).announced == (bad,)
+
+
+def test_what_breaks_behind_the_events_leaves_none_of_them(
+    make_session: Sessions, add: Callable[..., UUID], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = [add(), add("max@example.org"), add("eva@example.org")]
+    usual = contact_due.scheduling.announced
+
+    def breaks(row: Engagement, now: Any) -> None:
+        usual(row, now)
+        if row.id == ids[1]:
+            raise ZeroDivisionError
+
+    monkeypatch.setattr(contact_due.scheduling, "announced", breaks)
+    done = sweep_due(make_session)
+    assert (done.set_aside, len(done.announced)) == ((ids[1],), 2)
+    assert len(events_of(make_session)) == 2
+    assert get_row(make_session, ids[1]).wake_state is WakeState.SET_ASIDE
