@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable
+from uuid import UUID
 
 import pytest
 from flask import Flask
@@ -174,53 +175,61 @@ def test_what_the_form_has_no_room_for_stays_theirs(
     assert _given(sqlite_engine, email) == {"st-mary"}
 
 
+@pytest.fixture
+def john(sqlite_engine: Engine) -> UUID:
+    """Add a congregation beside that of Mary."""
+    with Session(sqlite_engine) as session, session.begin():
+        return factories.congregation(session, "st-john")
+
+
+@pytest.fixture
+def as_mary(
+    as_admin: Browser, log_in: Callable[..., Browser], congregation: Congregation
+) -> Browser:
+    """Log in an admin of one congregation; another one sees all of them."""
+    del as_admin
+    own = {"sees_all": False, "congregations": [congregation.id]}
+    return log_in("admin", email="mary@example.org", **own)
+
+
 def test_an_admin_of_some_congregations_manages_nobody_who_sees_more(
-    as_admin: Browser,
-    log_in: Callable[..., Browser],
+    as_mary: Browser,
+    john: UUID,
     add_operator: AddOperator,
     sqlite_engine: Engine,
     congregation: Congregation,
 ) -> None:
     """A link for somebody who sees everything would be everything."""
-    del as_admin
-    with Session(sqlite_engine) as session, session.begin():
-        john = factories.congregation(session, "st-john")
     own = {"sees_all": False, "congregations": [congregation.id]}
-    browser = log_in("admin", email="mary@example.org", **own)
     all_seeing = operator(sqlite_engine, "admin@example.org")
     more = {"sees_all": False, "congregations": [congregation.id, john]}
     add_operator("viewer", email="more@example.org", **more)
     add_operator("viewer", email="ours@example.org", **own)
 
-    page = browser.get("/operators/").get_data(as_text=True)
+    page = as_mary.get("/operators/").get_data(as_text=True)
     assert "ours@example.org" in page
     assert "mary@example.org" in page
     for email in ("admin@example.org", "more@example.org"):
         assert email not in page
         path = f"/operators/{operator(sqlite_engine, email).id}"
-        assert browser.get(path).status_code == 404
+        assert as_mary.get(path).status_code == 404
         for verb in ("", "/link", "/disable"):
-            assert browser.post(path + verb, data={"role": "viewer"}).status_code == 404
+            assert as_mary.post(path + verb, data={"role": "viewer"}).status_code == 404
     assert operator(sqlite_engine, all_seeing.email).active
 
 
 def test_an_admin_of_some_congregations_gives_nobody_more_than_they_have(
-    as_admin: Browser,
-    log_in: Callable[..., Browser],
+    as_mary: Browser,
+    john: UUID,
     sqlite_engine: Engine,
     congregation: Congregation,
 ) -> None:
-    del as_admin
-    with Session(sqlite_engine) as session, session.begin():
-        john = factories.congregation(session, "st-john")
-    own = {"sees_all": False, "congregations": [congregation.id]}
-    browser = log_in("admin", email="mary@example.org", **own)
     me = operator(sqlite_engine, "mary@example.org")
     data = {"role": "admin", "sees_all": "y", "congregations": str(congregation.id)}
 
-    assert 'name="sees_all"' not in browser.get("/operators/new").text
-    assert browser.post(f"/operators/{me.id}", data=data).status_code == 303
-    refused = browser.post(
+    assert 'name="sees_all"' not in as_mary.get("/operators/new").text
+    assert as_mary.post(f"/operators/{me.id}", data=data).status_code == 303
+    refused = as_mary.post(
         f"/operators/{me.id}", data={"role": "admin", "congregations": str(john)}
     )
 

@@ -23,11 +23,17 @@ def noon() -> datetime:
 
 
 def add_one(make_session: Sessions, **values: object) -> UUID:
+    [id_] = add_many(make_session, 1, **values)
+    return id_
+
+
+def add_many(make_session: Sessions, n: int, **values: object) -> list[UUID]:
+    """Add ``n`` executions of one rule."""
     with make_session.begin() as session:
         tenant = factories.congregation(session)
         factories.booking(session, tenant)
         rule = factories.rule(session, tenant)
-        return factories.execution(session, rule, **values).id
+        return [factories.execution(session, rule, **values).id for _ in range(n)]
 
 
 def get_one(make_session: Sessions, execution_id: UUID) -> Execution:

@@ -34,6 +34,7 @@ from tasks.operations.rule_rows import find_rule
 from tasks.operations.rules import delete_rule, edit_rule
 from tasks.secrets import SecretBox
 from tests.support import factories
+from tests.support.executed import get_one
 from tests.support.factories import EMAIL_SETTINGS, NOW
 from tests.support.fakes import FakePost, bench
 from tests.support.locks import waits_for_a_lock
@@ -117,8 +118,7 @@ def test_a_claim_that_gives_turns_meets_who_changes_the_rule(
         lambda session: delete_rule(session, rule.id, ADA, now=NOW),
         lambda: executions.sweep(bench(make, lambda: NOW, post), 10),
     )
-    with make() as session:
-        state = session.get_one(Execution, id_).state
+    state = get_one(make, id_).state
     assert state in {ExecutionState.CANCELLED, ExecutionState.SKIPPED}
     assert not post.sent
 
@@ -184,8 +184,7 @@ def test_who_changes_a_rule_has_no_executions_while_it_waits_for_jobs(
     )
     with make() as session:
         assert session.get_one(ScheduledJob, job.id).state is JobState.SUPERSEDED
-        state = session.get_one(Execution, waits.id).state
-    assert state is ExecutionState.CANCELLED
+    assert get_one(make, waits.id).state is ExecutionState.CANCELLED
 
 
 @pytest.mark.parametrize("verb", ["reschedule", "cancel"])
@@ -226,9 +225,7 @@ def test_who_changes_a_booking_has_no_executions_while_it_waits_for_jobs(
         refuses_locked(make, Execution, waits.id),
         within(make, change),
     )
-    with make() as session:
-        state = session.get_one(Execution, waits.id).state
-    assert state is ExecutionState.CANCELLED
+    assert get_one(make, waits.id).state is ExecutionState.CANCELLED
 
 
 def test_a_booking_and_its_episode_are_planned_at_once(make: Make) -> None:

@@ -10,8 +10,7 @@ from tasks.executing import recording
 from tasks.executing.verdicts import Verdict
 from tasks.lanes.executions import sweep
 from tasks.models import ExecutionState
-from tests.support import factories
-from tests.support.executed import Sessions, attempts_of, get_one, noon
+from tests.support.executed import Sessions, add_many, attempts_of, get_one, noon
 from tests.support.fakes import FakePost, bench
 
 #: Half a letter, which no database takes.
@@ -22,11 +21,7 @@ HALF = "\udcff"
 def test_a_strange_answer_is_left_out_and_nothing_is_sent_again(
     make_session: Sessions, n: int
 ) -> None:
-    with make_session.begin() as session:
-        tenant = factories.congregation(session)
-        factories.booking(session, tenant)
-        rule = factories.rule(session, tenant)
-        ids = [factories.execution(session, rule).id for _ in range(n)]
+    ids = add_many(make_session, n)
     bad = ids[-1]
 
     def answer(envelope: Envelope) -> Outcome:
@@ -45,11 +40,7 @@ def test_a_strange_answer_is_left_out_and_nothing_is_sent_again(
 def test_what_cannot_be_written_at_all_is_left_to_rescue(
     make_session: Sessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with make_session.begin() as session:
-        tenant = factories.congregation(session)
-        factories.booking(session, tenant)
-        rule = factories.rule(session, tenant)
-        ids = [factories.execution(session, rule).id for _ in range(3)]
+    ids = add_many(make_session, 3)
     usual = recording.settle
 
     def settle(session: Session, verdicts: list[Verdict], **values: object) -> object:

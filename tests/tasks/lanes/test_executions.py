@@ -18,7 +18,14 @@ from tasks.models import (
     Reason,
 )
 from tests.support import factories
-from tests.support.executed import Sessions, add_one, attempts_of, get_one, noon
+from tests.support.executed import (
+    Sessions,
+    add_many,
+    add_one,
+    attempts_of,
+    get_one,
+    noon,
+)
 from tests.support.factories import NOW
 from tests.support.fakes import FakePost, bench
 
@@ -93,11 +100,7 @@ def test_a_refusal_is_not_tried_again(make_session: Sessions) -> None:
 def test_a_bug_in_one_row_neither_stops_the_others_nor_hides(
     make_session: Sessions,
 ) -> None:
-    with make_session.begin() as session:
-        tenant = factories.congregation(session)
-        factories.booking(session, tenant)
-        rule = factories.rule(session, tenant)
-        ids = [factories.execution(session, rule).id for _ in range(3)]
+    ids = add_many(make_session, 3)
 
     def answer(envelope: Envelope) -> Outcome:
         if envelope.execution_id == ids[1]:
@@ -152,12 +155,7 @@ def test_before_it_is_known_how_long_one_takes_few_are_leased(
     make_session: Sessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tasks.pace.UNTRIED", 2)
-    with make_session.begin() as session:
-        tenant = factories.congregation(session)
-        factories.booking(session, tenant)
-        rule = factories.rule(session, tenant)
-        for _ in range(5):
-            factories.execution(session, rule)
+    add_many(make_session, 5)
     own = bench(make_session, noon, FakePost())
     first, rest = sweep(own, 10), sweep(own, 10)
     assert (len(first.succeeded), first.is_full) == (2, True)

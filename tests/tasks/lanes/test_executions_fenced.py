@@ -16,9 +16,9 @@ from tasks.executing.verdicts import judge
 from tasks.held import Claim, renew
 from tasks.lanes.executions import sweep
 from tasks.models import AttemptOutcome, Execution, ExecutionMessage, ExecutionState
-from tests.support import factories
 from tests.support.executed import (
     Sessions,
+    add_many,
     add_one,
     attempts_of,
     claim_one,
@@ -95,12 +95,7 @@ def test_a_renewal_waits_for_nobody_who_writes_the_row(postgres_engine: Engine) 
 def test_a_stopping_worker_claims_nothing_and_gives_back_what_it_had_not_begun(
     make_session: Sessions,
 ) -> None:
-    with make_session.begin() as session:
-        tenant = factories.congregation(session)
-        factories.booking(session, tenant)
-        rule = factories.rule(session, tenant)
-        for _ in range(20):
-            factories.execution(session, rule)
+    add_many(make_session, 20)
     post = FakePost()
     stopping = bench(make_session, noon, post)
 

@@ -20,6 +20,7 @@ from tasks.models import (
 )
 from tests.support import factories
 from tests.support.counted import counted
+from tests.support.executed import add_many
 from tests.support.factories import NOW
 from tests.support.fakes import FakePost, bench
 from tests.support.leases import claim
@@ -98,12 +99,8 @@ def test_sweeping_twice_takes_back_once(make_session: Sessions) -> None:
 
 
 def test_it_pages_through_more_than_one_batch(make_session: Sessions) -> None:
+    add_many(make_session, 5)
     with make_session.begin() as session:
-        tenant = factories.congregation(session)
-        factories.booking(session, tenant)
-        rule = factories.rule(session, tenant)
-        for _ in range(5):
-            factories.execution(session, rule)
         claim(session, bench(make_session, lambda: NOW, FakePost()), limit=5)
     first = sweep(bench(make_session, _later, FakePost()), 3)
     second = sweep(bench(make_session, _later, FakePost()), 3)

@@ -36,6 +36,7 @@ from tasks.operations.scheduled_jobs import cancel_job
 from tasks.operations.undoing_cancel import undo_cancel
 from tasks.rollups.ended import note_ended
 from tests.support import factories
+from tests.support.executed import add_many
 from tests.support.factories import NOW
 from tests.support.fakes import FakePost, bench
 from tests.support.many import do_all
@@ -308,12 +309,7 @@ def test_the_counting_counts_itself_and_comes_to_an_end(make_session: Sessions) 
 def test_a_note_that_cannot_be_counted_is_left_out_and_the_others_are_counted(
     make_session: Sessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with make_session.begin() as session:
-        tenant = factories.congregation(session)
-        factories.booking(session, tenant)
-        rule = factories.rule(session, tenant)
-        for _ in range(5):
-            factories.execution(session, rule)
+    add_many(make_session, 5)
     for _ in range(5):
         executions.sweep(bench(make_session, _noon, FakePost()), 1)
     with make_session() as session:
