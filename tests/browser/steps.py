@@ -196,3 +196,19 @@ def find(page: Page, url: str, name: str) -> Locator:
 
     until(is_there, 20, every=0.3)
     return link.first
+
+
+def fail(page: Page, parish: Carillon, *bookings: str) -> None:
+    """Make the rule "Welcome", and let a mail of it fail for good for each booking."""
+    make_rule(page, parish, "Welcome", "booking.confirmed")
+    for booking in bookings:
+        fail_again(page, parish, booking)
+
+
+def fail_again(page: Page, parish: Carillon, booking: str) -> None:
+    """Let one more mail of the rule "Welcome" fail for good."""
+    parish.mails.refuse("rcpt", "550 5.7.1 Not from you")
+    book(parish, booking, "Ada")
+    parish.call("POST", f"/bookings/{booking}/confirm")
+    find(page, f"{parish.url}/executions/?state=failed", "Welcome")
+    parish.mails.behave()
