@@ -155,8 +155,12 @@ def test_what_a_timeline_foretells_is_called_off_and_brought_forward_right_there
     past = page.locator("section[aria-labelledby=past-heading] li")
     expect(ahead).to_have_count(2)
     for name, verb, told in (
-        ("Reminder", "Cancel", "It will not happen."),
-        ("Directions", "Run now", "carried out now instead of at its time"),
+        ("Reminder", "Cancel", "“Reminder” will not happen."),
+        (
+            "Directions",
+            "Run now",
+            "“Directions” is carried out now instead of at its time",
+        ),
     ):
         row = ahead.filter(has_text=name)
         asking = row.locator("details.confirm", has_text=verb)
